@@ -1,0 +1,86 @@
+// Command rlbench drives rate limiters from many instances at once, keeps every
+// decision as evidence, and judges it against an exact oracle.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole program: it reads the command line, does what it says, and
+// returns the exit status.
+func run(args []string, stdout, stderr io.Writer) (status int) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			fmt.Fprintf(stderr, "rlbench: our own bug: %v\n%s", bug, debug.Stack())
+			status = int(statusBug)
+		}
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second Ctrl-C ends the program at once: the first one only asks it to.
+	go func() {
+		<-ctx.Done()
+		stop()
+	}()
+	root := rootCommand(stdout, stderr)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return int(statusMet)
+	}
+	return int(report(stderr, err))
+}
+
+// report prints what went wrong, once, and tells the status that belongs to it.
+// A command that already printed its verdict returns a bare status.
+func report(stderr io.Writer, err error) status {
+	var bare status
+	if errors.As(err, &bare) {
+		return bare
+	}
+	fmt.Fprintf(stderr, "rlbench: %v\n", err)
+	var f *failure
+	if errors.As(err, &f) {
+		if f.hint != "" {
+			fmt.Fprintf(stderr, "hint: %s\n", f.hint)
+		}
+		return f.status
+	}
+	// What cobra refuses (an unknown flag or command) is the user's slip.
+	fmt.Fprintln(stderr, "hint: see rlbench --help")
+	return statusBadInput
+}
+
+func rootCommand(stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "rlbench",
+		Short: "Settle arguments about rate limiters",
+		Long: `rlbench drives a rate limiter from many instances at once, keeps every decision
+as evidence, and judges the evidence against an exact oracle: certainly broken,
+with the fewest requests that prove it; certainly kept; or cannot be told, and why.
+
+Exit status: 0 every expectation held, 1 one did not, 2 inconclusive or nothing
+was judged, 3 bad scenario, file or usage, 4 something it needs is not there,
+5 our own bug, 130 interrupted.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(
+		runCommand(), validateCommand(), targetsCommand(), doctorCommand(),
+		schemaCommand(), versionCommand(),
+	)
+	return root
+}
