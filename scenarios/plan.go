@@ -1,0 +1,156 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rlbench/rlbench"
+)
+
+// Where a run is placed when its scenario does not say, on aligned windows.
+const (
+	// EdgeMargin is how far behind an edge a run begins that is too long for one
+	// window, in windows that are at least ten times as long.
+	EdgeMargin = 10 * time.Millisecond
+	// SpareMax is the most that is kept clear between the last planned request
+	// and the next edge by a run that fits into one window.
+	SpareMax = time.Second
+)
+
+// end is the moment by which the part asks no more.
+func (p Part) end() time.Duration { return p.At + p.For }
+
+// count is how many requests the part makes for certain, counted up to most: all
+// of an open part's, one of each client.
+func (p Part) count(seed int64, part int, most int64) int64 {
+	if p.Clients > 0 {
+		return min(p.Clients, most)
+	}
+	var n int64
+	for range p.instants(seed, part) {
+		if n >= most {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// Plan works out every request from the scenario and its seed alone. The error
+// says that the traffic is more than its bounds allow, which [Parse] rules out.
+func (s *Scenario) Plan() (*rlbench.Plan, error) {
+	plan := &rlbench.Plan{Seed: s.Seed, Instances: s.Instances, Bounds: s.Bounds}
+	var release int32
+	for i, p := range s.Traffic {
+		if p.Burst > 0 {
+			release++
+		}
+		if err := s.add(plan, i, p, release); err != nil {
+			return nil, err
+		}
+	}
+	byInstant := func(a, b rlbench.Arrival) int { return cmp.Compare(a.At, b.At) }
+	if !slices.IsSortedFunc(plan.Arrivals, byInstant) {
+		slices.SortStableFunc(plan.Arrivals, byInstant)
+	}
+	plan.Start = s.placement(time.Duration(plan.Span()))
+	return plan, nil
+}
+
+// add plans the requests of part i.
+func (s *Scenario) add(plan *rlbench.Plan, i int, p Part, release int32) error {
+	names, weights := p.Keys.names(), p.Keys.weights()
+	draws := func(purpose string, number int) draw {
+		return p.draws(names, weights, stream(s.Seed, i, purpose, number))
+	}
+	if p.Clients > 0 {
+		s.addClients(plan, p, func(client int) draw { return draws("client", client) })
+		return nil
+	}
+	if p.Burst == 0 {
+		release = 0
+	}
+	next, n := draws("keys", 0), 0
+	for at := range p.instants(s.Seed, i) {
+		if int64(len(plan.Arrivals)) >= s.Bounds.Ops {
+			return fmt.Errorf("planning traffic part %d of %s: more than %d requests", i+1, s.Name, s.Bounds.Ops)
+		}
+		plan.Arrivals = append(plan.Arrivals, rlbench.Arrival{
+			Request: rlbench.Request{Key: next(), Cost: p.Cost, Instance: int32(n % s.Instances)},
+			At:      at,
+			Release: release,
+		})
+		n++
+	}
+	return nil
+}
+
+// addClients plans closed loops. A client keeps to one instance, as a connection
+// does; its requests are a cycle that is as long as its share of the run.
+func (s *Scenario) addClients(plan *rlbench.Plan, p Part, drawsOf func(client int) draw) {
+	var clients int64
+	for _, other := range s.Traffic {
+		clients += other.Clients
+	}
+	cycle := min(max(s.Bounds.Ops/clients, 1), ClientCycleMax)
+	if p.Keys.Count == 0 {
+		cycle = 1
+	}
+	for c := range int(p.Clients) {
+		next := drawsOf(c)
+		requests := make([]rlbench.Request, cycle)
+		for i := range requests {
+			requests[i] = rlbench.Request{Key: next(), Cost: p.Cost, Instance: int32(c % s.Instances)}
+		}
+		plan.Clients = append(plan.Clients, rlbench.Client{
+			Requests: requests, From: rlbench.Instant(p.At), Until: rlbench.Instant(p.end()), Think: p.Think,
+		})
+	}
+}
+
+// placement decides where the run lies against the edges of aligned windows, so
+// that none straddles an edge by luck.
+func (s *Scenario) placement(span time.Duration) rlbench.Placement {
+	windows := s.alignedWindows()
+	if len(windows) == 0 {
+		return rlbench.Placement{}
+	}
+	edge := shortest(windows)
+	if s.Start.Edge != "" {
+		return rlbench.Placement{Edge: s.Start.Edge, By: s.Start.By, Window: edge}
+	}
+	// What lies between two edges of the common grid lies inside every window.
+	common := windows[0]
+	for _, w := range windows[1:] {
+		common = gcd(common, w)
+	}
+	if spare := min(SpareMax, common/10); span+spare < common {
+		return rlbench.Placement{Edge: rlbench.InsideWindow, By: spare, Window: common}
+	}
+	return rlbench.Placement{Edge: rlbench.AfterEdge, By: min(EdgeMargin, edge/10), Window: edge}
+}
+
+// alignedWindows are the lengths of all windows, of any target's policy, that
+// lie on the limiter's clock.
+func (s *Scenario) alignedWindows() []time.Duration {
+	var windows []time.Duration
+	for _, t := range s.Targets {
+		for _, l := range t.Policy.Limits {
+			if t.Policy.Algorithm == rlbench.SlidingCounter || l.Anchor == rlbench.Epoch {
+				windows = append(windows, l.Per)
+			}
+		}
+	}
+	return windows
+}
+
+func shortest(windows []time.Duration) time.Duration { return slices.Min(windows) }
+
+func gcd(a, b time.Duration) time.Duration {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
