@@ -34,6 +34,9 @@ type Design struct {
 	// Resolution is the step of the clock that its decisions go by under the
 	// given anchor: part of what it promises.
 	Resolution func(rlbench.Anchor) time.Duration
+	// ChargesRefusals: a request that it refuses uses budget too; its Policy
+	// must say so as well.
+	ChargesRefusals bool
 	// Open makes the limiter ready to be asked. The error names what is wrong
 	// with the Setup or which server did not answer.
 	Open func(context.Context, Setup) (rlbench.Target, error)
