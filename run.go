@@ -97,7 +97,10 @@ type Run struct {
 	Policy Policy
 	// StartedAt is the host's wall clock at Instant 0.
 	StartedAt time.Time
-	Clock     LimiterClock
+	// StartedError bounds how far StartedAt may be from that clock's true reading
+	// at Instant 0, either way; 0 when nobody measured it.
+	StartedError time.Duration
+	Clock        LimiterClock
 	// Complete: the run began with a fresh limiter, and every op of every
 	// instance is here.
 	Complete bool
