@@ -79,9 +79,6 @@ const (
 	// startLead is the time from the decision to start to Instant 0: enough to
 	// park the workers.
 	startLead = 50 * time.Millisecond
-	// insideMarginMax bounds the room kept between the planned traffic and the
-	// next edge for answers that come late.
-	insideMarginMax = 5 * time.Second
 	// insideLead is how far after an edge a run is placed when it would not have
 	// fitted before it.
 	insideLead = 10 * time.Millisecond
@@ -104,8 +101,7 @@ func placeStart(p rlbench.Placement, span rlbench.Instant, now time.Duration, cl
 	case rlbench.BeforeEdge:
 		return earliest + time.Duration(floorMod(-int64(p.By)-into, window))
 	}
-	margin := min(int64(insideMarginMax), window/2)
-	if into+int64(span)+margin <= window {
+	if into+int64(span)+int64(p.By) <= window {
 		return earliest
 	}
 	return earliest + time.Duration(window-into) + insideLead

@@ -26,8 +26,8 @@ func TestPlaceStart(t *testing.T) {
 		{"10 ms after the next edge", rlbench.Placement{Edge: rlbench.AfterEdge, By: 10 * time.Millisecond, Window: w}, 0, 3 * time.Second, exact, w + 10*time.Millisecond},
 		{"the limiter's clock is 7 s ahead, so its edge comes sooner", rlbench.Placement{Edge: rlbench.AfterEdge, Window: w}, 0, 3 * time.Second, offset{int64(7 * time.Second), int64(7 * time.Second)}, w - 7*time.Second},
 		{"the limiter's clock is behind", rlbench.Placement{Edge: rlbench.AfterEdge, Window: w}, 0, 0, offset{-int64(time.Second), -int64(time.Second)}, time.Second},
-		{"it fits in this window: at once", rlbench.Placement{Edge: rlbench.InsideWindow, Window: w}, rlbench.Instant(time.Second), 3 * time.Second, exact, 3*time.Second + startLead},
-		{"it does not fit: after the next edge", rlbench.Placement{Edge: rlbench.InsideWindow, Window: w}, rlbench.Instant(time.Second), 58 * time.Second, exact, w + insideLead},
+		{"it fits in this window: at once", rlbench.Placement{Edge: rlbench.InsideWindow, By: time.Second, Window: w}, rlbench.Instant(time.Second), 3 * time.Second, exact, 3*time.Second + startLead},
+		{"it does not fit: after the next edge", rlbench.Placement{Edge: rlbench.InsideWindow, By: time.Second, Window: w}, rlbench.Instant(time.Second), 58 * time.Second, exact, w + insideLead},
 	} {
 		if got := placeStart(c.place, c.span, c.now, c.clock); got != c.want {
 			t.Errorf("%s: %v, want %v", c.reason, got, c.want)

@@ -11,12 +11,14 @@ import (
 
 	"github.com/rlbench/rlbench"
 	"github.com/rlbench/rlbench/internal/evidence"
-	"github.com/rlbench/rlbench/oracle"
 	"github.com/rlbench/rlbench/reports"
 	"github.com/rlbench/rlbench/scenarios"
 	"github.com/rlbench/rlbench/targets"
 	"github.com/rlbench/rlbench/targets/service"
 )
+
+// summaryFile is the file that holds the Summary.
+const summaryFile = "summary.json"
 
 // session carries one scenario out once: servers, targets one after another,
 // evidence on disk, and only then the verdict.
@@ -30,7 +32,6 @@ type session struct {
 	uses    []scenarios.TargetUse
 	servers map[targets.Server]*service.Service
 	folder  *evidence.Folder
-	file    evidence.File
 	summary reports.Summary
 }
 
@@ -48,34 +49,45 @@ func (s *session) run(ctx context.Context) (summary *reports.Summary, err error)
 	defer s.stopServers()
 	s.announce()
 	at := time.Now()
-	if s.folder, err = evidence.Create(s.options.out, s.story.Name, at); err != nil {
+	if err := s.openFolder(at); err != nil {
 		return nil, &failure{status: statusBadInput, err: err, hint: "choose a folder that can be written with --out"}
 	}
-	s.file = evidence.NewFile(s.story.Name, s.story.Source, s.story.Text, s.plan.Seed, version())
-	s.summary = reports.Summary{Scenario: s.story.Name, Why: s.story.Why, Seed: s.plan.Seed, Folder: s.folder.Path, Skipped: s.summary.Skipped}
+	s.summary.Scenario, s.summary.Why, s.summary.Seed, s.summary.Folder = s.story.Name, s.story.Why, s.plan.Seed, s.folder.Path()
 	tries, err := s.carryOut(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range tries {
-		s.summary.Targets = append(s.summary.Targets, t.judge())
+		judged, err := t.judge()
+		if err != nil {
+			return nil, err
+		}
+		s.summary.Targets = append(s.summary.Targets, judged)
 	}
 	s.summary.Interrupted = ctx.Err() != nil
 	conclude(&s.summary, s.options.skipMissing)
-	if err := s.folder.WriteSummary(func(w io.Writer) error { return reports.WriteJSON(w, &s.summary) }); err != nil {
+	if err := s.folder.Write(summaryFile, func(w io.Writer) error { return reports.WriteJSON(w, &s.summary) }); err != nil {
 		return nil, err
 	}
 	return &s.summary, nil
 }
 
+// openFolder makes the folder of this run and says in it what is run.
+func (s *session) openFolder(at time.Time) (err error) {
+	if s.folder, err = evidence.Create(s.options.out, s.story.Name, at); err != nil {
+		return err
+	}
+	return s.folder.Describe(evidence.Head{
+		Scenario: evidence.Scenario{Name: s.story.Name, Source: s.story.File, Text: string(s.story.Text), Hash: "sha256:" + s.story.Hash},
+		Seed:     s.plan.Seed, Versions: versions(), Host: evidence.LocalHost(),
+	})
+}
+
 // carryOut runs the targets one after another and has each Run on disk before
 // the next begins. What was recorded is kept whatever happens after.
-func (s *session) carryOut(ctx context.Context) (tries []*try, err error) {
-	defer func() {
-		if saved := s.folder.Close(&s.file); err == nil {
-			err = saved
-		}
-	}()
+func (s *session) carryOut(ctx context.Context) ([]*try, error) {
+	defer s.progress.clear()
+	var tries []*try
 	for i, use := range s.uses {
 		if ctx.Err() != nil {
 			break
@@ -84,13 +96,25 @@ func (s *session) carryOut(ctx context.Context) (tries []*try, err error) {
 		if err := t.run(ctx, s); err != nil {
 			return nil, err
 		}
-		if err := s.folder.AddRun(&t.evidence); err != nil {
+		if err := s.save(t); err != nil {
 			return nil, err
 		}
 		tries = append(tries, t)
 	}
-	s.progress.clear()
 	return tries, nil
+}
+
+// save puts the evidence of one target on disk.
+func (s *session) save(t *try) error {
+	if err := s.folder.AddRun(&t.evidence); err != nil {
+		return err
+	}
+	if t.recording.Latency == nil {
+		return nil
+	}
+	return s.folder.Write(evidence.LatencyFile(t.use.As), func(w io.Writer) error {
+		return evidence.WriteLatency(w, t.recording.Latency)
+	})
 }
 
 // chosen are the scenario's targets, or those of them that --target names.
@@ -101,14 +125,14 @@ func (s *session) chosen() ([]scenarios.TargetUse, error) {
 	var uses []scenarios.TargetUse
 	var names []string
 	for _, use := range s.story.Targets {
-		names = append(names, use.Name)
-		if slices.Contains(s.options.targets, use.Name) {
+		names = append(names, use.As, use.Name)
+		if slices.Contains(s.options.targets, use.As) || slices.Contains(s.options.targets, use.Name) {
 			uses = append(uses, use)
 		}
 	}
 	for _, wanted := range s.options.targets {
 		if !slices.Contains(names, wanted) {
-			return nil, badInput("its targets are "+strings.Join(names, ", "), "scenario %s has no target %q", s.story.Name, wanted)
+			return nil, badInput("its targets are "+strings.Join(slices.Compact(names), ", "), "scenario %s has no target %q", s.story.Name, wanted)
 		}
 	}
 	return uses, nil
@@ -126,7 +150,7 @@ func (s *session) startServers(ctx context.Context) error {
 		case err == nil:
 			kept = append(kept, use)
 		case errors.As(err, &missing) && s.options.skipMissing:
-			s.summary.Skipped = append(s.summary.Skipped, reports.Skip{Target: use.Name, Reason: err.Error()})
+			s.summary.Skipped = append(s.summary.Skipped, reports.Skip{Target: use.As, Reason: err.Error()})
 		case errors.As(err, &missing):
 			s.stopServers()
 			return &failure{status: statusMissing, err: err, hint: missing.Hint}
@@ -146,6 +170,10 @@ func (s *session) start(ctx context.Context, server targets.Server) error {
 	s.progress.say("starting " + string(server))
 	defer s.progress.clear()
 	running, err := service.Start(ctx, s.options.choice())
+	var mistake *service.Mistake
+	if errors.As(err, &mistake) {
+		return badInput(mistake.Hint, "%w", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -165,20 +193,15 @@ func (s *session) stopServers() {
 func (s *session) announce() {
 	served := "no server is needed"
 	for server, running := range s.servers {
-		served = fmt.Sprintf("%s %s (%s) serves", server, running.Version, running.Backend)
+		served = fmt.Sprintf("%s served by %s", server, running)
 	}
-	fmt.Fprintf(s.text, "%s from %s: %s\n", s.story.Name, s.story.Source, served)
-}
-
-// judge turns the evidence of one target into its part of the summary.
-func (t *try) judge() reports.Target {
-	findings, accuracy := oracle.Judge(&t.evidence)
-	out := reports.Target{
-		Name: t.evidence.Target, Backend: t.evidence.Backend, BackendVersion: t.evidence.BackendVersion,
-		Findings: expect(findings, t.use.Expect), Accuracy: accuracy,
-		Latency: quantiles(t.recording.Latency), Service: quantiles(t.recording.Service), Lateness: quantiles(t.recording.Lateness),
-		Warnings: t.warnings,
+	fmt.Fprintf(s.text, "%s, read from %s, %s\n", s.story.Name, s.story.File, served)
+	if s.options.quiet {
+		return
 	}
-	out.Verdict = targetVerdict(out.Findings)
-	return out
+	for _, running := range s.servers {
+		for _, why := range running.Passed {
+			fmt.Fprintf(s.text, "  passed over %s\n", why)
+		}
+	}
 }

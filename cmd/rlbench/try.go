@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -239,6 +238,3 @@ func promise(name string, p rlbench.Policy) (text string, known bool) {
 	}
 	return "", false
 }
-
-// errNothing marks a command that had nothing to do.
-var errNothing = errors.New("nothing to do")
