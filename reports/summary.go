@@ -9,14 +9,14 @@ const SchemaVersion = 1
 
 // Summary is what a run, or a judged log, came to: the content of summary.json.
 type Summary struct {
-	SchemaVersion int    `json:"schema_version"`
+	SchemaVersion int    `json:"schema_version" jsonschema:"enum=1"`
 	Scenario      string `json:"scenario"`
 	// Why says in one sentence what the scenario is worth running for.
 	Why  string `json:"why,omitempty"`
 	Seed int64  `json:"seed"`
 	// Verdict is about the expectations: pass when every one was met.
 	Verdict    rlbench.Verdict `json:"verdict"`
-	ExitStatus int             `json:"exit_status"`
+	ExitStatus int             `json:"exit_status" jsonschema:"enum=0,enum=1,enum=2,enum=3,enum=4,enum=5,enum=130"`
 	// Interrupted: the run was stopped before its end.
 	Interrupted bool     `json:"interrupted"`
 	Targets     []Target `json:"targets"`
@@ -35,7 +35,7 @@ type Skip struct {
 // Target is what one limiter came to.
 type Target struct {
 	Name           string           `json:"name"`
-	Backend        string           `json:"backend"`
+	Backend        string           `json:"backend" jsonschema:"enum=container,enum=process,enum=embedded,enum=external,enum=none,enum=log"`
 	BackendVersion string           `json:"backend_version"`
 	Verdict        rlbench.Verdict  `json:"verdict"`
 	Findings       []Finding        `json:"findings"`
@@ -72,8 +72,8 @@ type Witness struct {
 	Key      string          `json:"key"`
 	Instance int32           `json:"instance"`
 	Cost     int64           `json:"cost"`
-	Sent     *int64          `json:"sent_ns"`
-	Done     *int64          `json:"done_ns"`
+	Sent     *int64          `json:"sent_ns" jsonschema:"nullable"`
+	Done     *int64          `json:"done_ns" jsonschema:"nullable"`
 	Outcome  rlbench.Outcome `json:"outcome"`
 }
 

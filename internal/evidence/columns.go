@@ -249,6 +249,9 @@ func outcomeColumn(ops *rlbench.Ops) column {
 		},
 		decode: func(cells []parquet.Value) error {
 			for i := range cells {
+				if cells[i].IsNull() {
+					return errNull
+				}
 				o, ok := rlbench.ParseOutcome(string(cells[i].ByteArray()))
 				if !ok {
 					return fmt.Errorf("%q is not an outcome", cells[i].ByteArray())

@@ -203,3 +203,17 @@ func text(s string) func(io.Writer) error {
 		return err
 	}
 }
+
+// bucketRun is a run that has something in every field of run.json.
+func bucketRun() *rlbench.Run {
+	run := traffic("redis-gcra", 10)
+	run.Policy = rlbench.Policy{
+		Algorithm: rlbench.GCRA, Limits: []rlbench.Limit{{Count: 10, Per: time.Second, Burst: 20}},
+		Resolution: time.Microsecond, Drift: time.Millisecond, ChargesRefusals: true, OnStoreError: rlbench.Closed,
+		Params: map[string]string{"period": "1s"},
+	}
+	run.StartedError = 40 * time.Microsecond
+	run.Clock = rlbench.LimiterClock{Origin: 1782900000123456789, Error: 70 * time.Microsecond, Stated: true}
+	run.Events = []rlbench.Event{{Kind: rlbench.ClockStep, At: 5, Until: rlbench.NoInstant, Note: "2.1s forward"}}
+	return run
+}

@@ -18,7 +18,7 @@ const SchemaVersion = 1
 // whose names end in _ns are 64-bit integers that do not all fit a float64: read
 // them as integers.
 type File struct {
-	SchemaVersion int `json:"schema_version"`
+	SchemaVersion int `json:"schema_version" jsonschema:"enum=1"`
 	Head
 	// Targets are in the order in which they were run.
 	Targets []Target `json:"targets"`
@@ -60,7 +60,7 @@ func LocalHost() Host {
 // Target is one limiter and its run, the ops aside.
 type Target struct {
 	Name           string `json:"name"`
-	Backend        string `json:"backend"`
+	Backend        string `json:"backend" jsonschema:"enum=container,enum=process,enum=embedded,enum=external,enum=none,enum=log"`
 	BackendVersion string `json:"backend_version"`
 	// Ops is how many rows of ops.parquet are this target's.
 	Ops    int64  `json:"ops"`
@@ -68,7 +68,7 @@ type Target struct {
 	// StartedAt is the host's wall clock at instant 0, StartedErrorNS how far it
 	// may be off, either way; null when nobody measured that.
 	StartedAt      time.Time `json:"started_at"`
-	StartedErrorNS *int64    `json:"started_error_ns"`
+	StartedErrorNS *int64    `json:"started_error_ns" jsonschema:"nullable"`
 	Clock          Clock     `json:"clock"`
 	// Complete: it began with a fresh limiter, and every op of every instance is here.
 	Complete bool `json:"complete"`
@@ -112,8 +112,8 @@ type Clock struct {
 // Event is a fault or a clock step; null instants are not known.
 type Event struct {
 	Kind    rlbench.EventKind `json:"kind"`
-	AtNS    *int64            `json:"at_ns"`
-	UntilNS *int64            `json:"until_ns"`
+	AtNS    *int64            `json:"at_ns" jsonschema:"nullable"`
+	UntilNS *int64            `json:"until_ns" jsonschema:"nullable"`
 	Note    string            `json:"note"`
 }
 

@@ -3,7 +3,9 @@ package evidence
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +17,12 @@ import (
 )
 
 func TestAnyRunsComeBackAsTheyWereSaved(t *testing.T) {
-	properties := gopter.NewProperties(gopter.DefaultTestParametersWithSeed(1))
+	parameters := gopter.DefaultTestParametersWithSeed(1)
+	parameters.MinSuccessfulTests = 40
+	if n, err := strconv.Atoi(os.Getenv("RLBENCH_HISTORIES")); err == nil {
+		parameters.MinSuccessfulTests = n
+	}
+	properties := gopter.NewProperties(parameters)
 	properties.Property("load(save(runs)) = runs", prop.ForAll(func(seed int64, sizes []int) (string, error) {
 		random := rand.New(rand.NewPCG(uint64(seed), 0))
 		var runs []*rlbench.Run

@@ -1,10 +1,8 @@
 package evidence
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -70,21 +68,4 @@ func writeGroup(out *parquet.GenericWriter[row], columns []column, first, end in
 		}
 	}
 	return out.Flush()
-}
-
-// openOps opens an ops.parquet and closes the file when it is none. The caller
-// closes the returned closer when done with the file.
-func openOps(path string) (*parquet.File, io.Closer, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		var opened *parquet.File
-		if opened, err = parquet.OpenFile(f, info.Size()); err == nil {
-			return opened, f, nil
-		}
-	}
-	return nil, nil, errors.Join(err, f.Close())
 }
