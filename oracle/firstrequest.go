@@ -61,8 +61,8 @@ type ruling struct {
 }
 
 // searchOps is how many ops the search for an explanation may touch on a history
-// of n ops.
-func searchOps(n int) int64 { return 1<<22 + 64*int64(n) }
+// of n ops, when the run has so many keys.
+func searchOps(n, keys int) int64 { return 16*int64(n) + (1<<25)/int64(max(keys, 1)) }
 
 // judge rules on one key. ids are the op numbers of the Run's rows, by which the
 // proof calls its ops.
@@ -85,8 +85,8 @@ func (p firstRequest) judge(h *history, ids []int64) ruling {
 	if u.atSent() || u.atDone() {
 		return p.explained(doubt)
 	}
-	s := u.search(p.budget)
-	if s.descend() {
+	s, found := u.explain()
+	if found {
 		return p.explained(doubt)
 	}
 	if f, found := u.fullWindows(); found {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// stretch is a piece of time [from, to], ends included, with what certainly was
+// firstStretch is a piece of time [from, to], ends included, with what certainly was
 // charged in it and the most that windows can hold there, in units.
-type stretch struct {
+type firstStretch struct {
 	from, to   int64
 	held, most int64
 	// fresh is how many windows can open in it if none is open at from.
@@ -34,9 +34,9 @@ const smallHistory = 64
 // firstWindow is the simple special case: the first window of a complete history
 // opens at or after the first request that could open one, and lasts at least
 // windowMin; what was charged and answered before that was charged in it.
-func (u *unitOps) firstWindow() (stretch, bool) {
+func (u *unitOps) firstWindow() (firstStretch, bool) {
 	if !u.promise.complete || len(u.sent) == 0 {
-		return stretch{}, false
+		return firstStretch{}, false
 	}
 	first := u.sent[0]
 	if len(u.openers) > 0 {
@@ -50,7 +50,7 @@ func (u *unitOps) firstWindow() (stretch, bool) {
 		}
 	}
 	if held <= u.limit {
-		return stretch{}, false
+		return firstStretch{}, false
 	}
 	return u.measure(first, end-1), true
 }
@@ -61,9 +61,9 @@ func (u *unitOps) firstWindow() (stretch, bool) {
 // Windows that open at from or later open at least windowMin apart, each holding
 // at most the limit. If one was open at from already, a request sent before
 // opened it, took its own cost of it, and is not among those charged here.
-func (u *unitOps) measure(from, to int64) stretch {
+func (u *unitOps) measure(from, to int64) firstStretch {
 	p := u.promise
-	st := stretch{from: from, to: to, fresh: (to-from)/p.windowMin + 1}
+	st := firstStretch{from: from, to: to, fresh: (to-from)/p.windowMin + 1}
 	st.most = timesLimit(st.fresh, u.limit)
 	for i := 0; i < len(u.sent) && u.sent[i] <= to; i++ {
 		if u.sent[i] >= from {
@@ -93,7 +93,7 @@ func notServed(i int) int { return -1 - i }
 
 // consider raises the bound to what it is if the window of the request at that
 // place was open when the stretch began.
-func (st *stretch) consider(u *unitOps, o opener, at int) {
+func (st *firstStretch) consider(u *unitOps, o opener, at int) {
 	p := u.promise
 	if o.done != endless && later(o.done, p.windowMax) <= st.from {
 		return
@@ -123,9 +123,9 @@ func timesLimit(n, limit int64) int64 {
 // fullWindows looks for a stretch that holds more than windows can: near-linear,
 // by sweeps over up to sweptWindows windows and against a bucket for long runs;
 // small histories are measured in full.
-func (u *unitOps) fullWindows() (stretch, bool) {
+func (u *unitOps) fullWindows() (firstStretch, bool) {
 	if len(u.sent) == 0 {
-		return stretch{}, false
+		return firstStretch{}, false
 	}
 	if len(u.sent) <= smallHistory {
 		return u.everyStretch()
@@ -145,12 +145,12 @@ func (u *unitOps) fullWindows() (stretch, bool) {
 			return st, true
 		}
 	}
-	return stretch{}, false
+	return firstStretch{}, false
 }
 
 // everyStretch measures each stretch from a Sent to a Done, the shortest first
 // for each Sent.
-func (u *unitOps) everyStretch() (stretch, bool) {
+func (u *unitOps) everyStretch() (firstStretch, bool) {
 	ends := slices.Clone(u.done)
 	slices.Sort(ends)
 	for i, from := range u.sent {
@@ -166,13 +166,13 @@ func (u *unitOps) everyStretch() (stretch, bool) {
 			}
 		}
 	}
-	return stretch{}, false
+	return firstStretch{}, false
 }
 
-// sweep holds what the near-linear searches share: the ops in order of done,
+// firstSweep holds what the near-linear searches share: the ops in order of done,
 // without those that last a window or longer, which no stretch of one window
 // holds and which would hide as much from the difference of the two curves.
-type sweep struct {
+type firstSweep struct {
 	u *unitOps
 	// done and weight are in order of done; before is the weight of the short ops
 	// that stand before each position of the ops in order of sent.
@@ -182,8 +182,8 @@ type sweep struct {
 	roomiest     int64
 }
 
-func (u *unitOps) newSweep() *sweep {
-	sw := &sweep{u: u, before: make([]int64, len(u.sent)+1), lightest: math.MaxInt64, roomiest: 0}
+func (u *unitOps) newSweep() *firstSweep {
+	sw := &firstSweep{u: u, before: make([]int64, len(u.sent)+1), lightest: math.MaxInt64, roomiest: 0}
 	short := func(i int) bool { return u.done[i]-u.sent[i] < u.promise.windowMin }
 	for _, at := range order(u.done) {
 		if short(int(at)) {
@@ -207,7 +207,7 @@ func (u *unitOps) newSweep() *sweep {
 // run looks for a stretch from a Sent that holds more than so many windows can.
 // The stretch is the longest with that many: with seam, of windows that open
 // after one that was open when it began; else of windows that open in it.
-func (sw *sweep) run(windows int64, seam bool) (from, to int64, found bool) {
+func (sw *firstSweep) run(windows int64, seam bool) (from, to int64, found bool) {
 	u := sw.u
 	span := timesLimit(windows, u.promise.windowMin)
 	if !seam && windows == 0 {
@@ -249,7 +249,7 @@ func (sw *sweep) run(windows int64, seam bool) (from, to int64, found bool) {
 
 // liveOpeners follows, for rising x, the requests whose window may be open at x.
 type liveOpeners struct {
-	sw *sweep
+	sw *firstSweep
 	// openers counts those that were sent before x, and latest is when the last of
 	// their windows can be over. gone counts the foremost allowed ops whose windows
 	// are over for certain.
@@ -283,7 +283,7 @@ func (l *liveOpeners) at(x int64) (over, room int64, open bool) {
 // bucket holds the ops against a bucket that drains one limit a window and whose
 // burst is two: no row of windows lets more pass. It finds the slow excess of
 // long runs that no few windows show.
-func (sw *sweep) bucket() (from, to int64, found bool) {
+func (sw *firstSweep) bucket() (from, to int64, found bool) {
 	u := sw.u
 	g := gcd(u.limit, u.promise.windowMin)
 	drain, scale := u.limit/g, u.promise.windowMin/g

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// choice is one way to open and end the next window.
-type choice struct {
+// firstChoice is one way to open and end the next window.
+type firstChoice struct {
 	open, end int64
 	// by says what opens it, at which position among its like.
 	by opening
@@ -32,7 +32,7 @@ const (
 
 // choose lists the windows that may follow the state, those opened by a served
 // op first.
-func (s *search) choose(n *node) {
+func (s *firstSearch) choose(n *firstNode) {
 	u, longest := s.u, s.u.promise.windowMax
 	first, due := int64(math.MaxInt64), int64(math.MaxInt64)
 	for _, i := range n.left {
@@ -48,12 +48,12 @@ func (s *search) choose(n *node) {
 		// Opening as late as this op was sent is worth it only for the op itself,
 		// hence only if it is due before all that could open the window earlier.
 		if u.sent[i] > start && (u.done[i] < due || !u.equal) {
-			late = append(late, choice{open: u.sent[i], by: byServed})
+			late = append(late, firstChoice{open: u.sent[i], by: byServed})
 		}
 		due = min(due, u.done[i])
 	}
 	n.choices = nil
-	s.openings(n, choice{open: start, by: byServed}, due)
+	s.openings(n, firstChoice{open: start, by: byServed}, due)
 	for _, c := range late {
 		if c.open <= due {
 			s.ends(n, c)
@@ -63,18 +63,18 @@ func (s *search) choose(n *node) {
 	for class, at := range n.spent {
 		if positions := u.classes[class].positions; int(at) < len(positions) {
 			o := &u.openers[positions[at]]
-			s.openings(n, choice{open: max(n.end, o.sent, useless), by: byClass, at: int32(class)}, due)
+			s.openings(n, firstChoice{open: max(n.end, o.sent, useless), by: byClass, at: int32(class)}, due)
 		}
 	}
 	s.boundedOpenings(n, useless, due)
 	if s.wildcard {
-		s.openings(n, choice{open: max(n.end, useless), by: byUnseen}, due)
+		s.openings(n, firstChoice{open: max(n.end, useless), by: byUnseen}, due)
 	}
 }
 
 // boundedOpenings lists the windows opened by ops that may have opened them in
 // their intervals.
-func (s *search) boundedOpenings(n *node, useless, due int64) {
+func (s *firstSearch) boundedOpenings(n *firstNode, useless, due int64) {
 	u := s.u
 	from, _ := slices.BinarySearchFunc(u.bounded, later(n.end, -u.longestBounded),
 		func(at int32, t int64) int { return compare(u.openers[at].sent, t) })
@@ -82,14 +82,14 @@ func (s *search) boundedOpenings(n *node, useless, due int64) {
 		s.budget--
 		if _, spent := slices.BinarySearch(n.used, int32(at)); !spent {
 			o := &u.openers[u.bounded[at]]
-			s.openings(n, choice{open: max(n.end, o.sent, useless), by: byBounded, at: int32(at)}, min(due, o.done))
+			s.openings(n, firstChoice{open: max(n.end, o.sent, useless), by: byBounded, at: int32(at)}, min(due, o.done))
 		}
 	}
 }
 
 // openings lists the windows that open in [c.open, to]: at once, or as late as a
 // longest window must to reach one more op.
-func (s *search) openings(n *node, c choice, to int64) {
+func (s *firstSearch) openings(n *firstNode, c firstChoice, to int64) {
 	if c.open > to {
 		return
 	}
@@ -107,7 +107,7 @@ func (s *search) openings(n *node, c choice, to int64) {
 
 // ends lists the windows of one opening: of least length, or just long enough
 // for one more op.
-func (s *search) ends(n *node, c choice) {
+func (s *firstSearch) ends(n *firstNode, c firstChoice) {
 	u := s.u
 	least, most := later(c.open, u.promise.windowMin), later(c.open, u.promise.windowMax)
 	c.end, c.reach = least, false

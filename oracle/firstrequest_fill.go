@@ -2,8 +2,8 @@ package oracle
 
 import "slices"
 
-// fill is what can join the window that a choice opens.
-type fill struct {
+// firstFill is what can join the window that a choice opens.
+type firstFill struct {
 	ready bool
 	// must counts the ops that are due before the window ends. may are those that
 	// can wait, in the order in which they join (the opener first, if no other
@@ -17,7 +17,7 @@ type fill struct {
 }
 
 // advance returns the next child of the state, or that there is none.
-func (s *search) advance(n *node) (child node, more bool) {
+func (s *firstSearch) advance(n *firstNode) (child firstNode, more bool) {
 	for n.tried < len(n.choices) {
 		c := n.choices[n.tried]
 		if !n.fill.ready {
@@ -31,13 +31,13 @@ func (s *search) advance(n *node) (child node, more bool) {
 		n.tried++
 		n.fill.ready = false
 	}
-	return node{}, false
+	return firstNode{}, false
 }
 
 // prepare finds what can join the window and how much of it has room.
-func (s *search) prepare(n *node, c choice) {
+func (s *firstSearch) prepare(n *firstNode, c firstChoice) {
 	u, f := s.u, &n.fill
-	*f = fill{ready: true, may: f.may[:0], over: f.over[:0], take: -1, next: n.next}
+	*f = firstFill{ready: true, may: f.may[:0], over: f.over[:0], take: -1, next: n.next}
 	room, opened, reached := s.room(c), c.by != byServed, !c.reach
 	join := func(i int32) {
 		if u.done[i] >= c.end {
@@ -56,7 +56,7 @@ func (s *search) prepare(n *node, c choice) {
 		join(int32(f.next))
 	}
 	s.budget -= int64(f.next-n.next+len(n.left)) + 1
-	slices.SortFunc(f.over, s.dueFirst)
+	slices.SortFunc(f.over, s.joinsFirst)
 	if !opened {
 		room = s.putOpener(f, c.open, room)
 	}
@@ -68,7 +68,7 @@ func (s *search) prepare(n *node, c choice) {
 
 // room is how many units fit into a window beside an opener that is none of the
 // ops to serve.
-func (s *search) room(c choice) int64 {
+func (s *firstSearch) room(c firstChoice) int64 {
 	switch c.by {
 	case byClass:
 		return s.u.classes[c.at].room
@@ -78,28 +78,49 @@ func (s *search) room(c choice) int64 {
 	return s.u.limit
 }
 
-func (s *search) dueFirst(x, y int32) int {
+func (s *firstSearch) dueFirst(x, y int32) int {
 	if by := compare(s.u.done[x], s.u.done[y]); by != 0 {
 		return by
 	}
 	return compare(int64(x), int64(y))
 }
 
+// joinsFirst orders the ops that can wait by who joins a window first: for equal
+// costs those due first; else what the search was told to try.
+func (s *firstSearch) joinsFirst(x, y int32) int {
+	by := 0
+	switch s.prefer {
+	case dearestFirst:
+		by = compare(s.u.weight[y], s.u.weight[x])
+	case sentFirst:
+		by = compare(s.u.sent[x], s.u.sent[y])
+	}
+	if by != 0 {
+		return by
+	}
+	return s.dueFirst(x, y)
+}
+
 // putOpener makes the op sent by the opening that is due first join for certain.
 // It returns the room left.
-func (s *search) putOpener(f *fill, open, room int64) int64 {
+func (s *firstSearch) putOpener(f *firstFill, open, room int64) int64 {
+	first := -1
 	for at, i := range f.over {
-		if s.u.sent[i] <= open {
-			f.over = slices.Delete(f.over, at, at+1)
-			f.may = append(f.may, i)
-			return room - s.u.weight[i]
+		if s.u.sent[i] <= open && (first < 0 || s.dueFirst(i, f.over[first]) < 0) {
+			first = at
 		}
 	}
-	return -1
+	if first < 0 {
+		return -1
+	}
+	i := f.over[first]
+	f.over = slices.Delete(f.over, first, first+1)
+	f.may = append(f.may, i)
+	return room - s.u.weight[i]
 }
 
 // fit lets those that are due first join while there is room.
-func (s *search) fit(f *fill, room int64) {
+func (s *firstSearch) fit(f *firstFill, room int64) {
 	f.least = len(f.may)
 	if f.must == 0 {
 		// A window that serves nothing is no use.
@@ -119,7 +140,7 @@ func (s *search) fit(f *fill, room int64) {
 
 // keepReach keeps the op for whose sake the window lasts so long from being left
 // out of it.
-func (s *search) keepReach(f *fill, c choice, reached bool) {
+func (s *firstSearch) keepReach(f *firstFill, c firstChoice, reached bool) {
 	if reached {
 		return
 	}
@@ -133,12 +154,12 @@ func (s *search) keepReach(f *fill, c choice, reached bool) {
 }
 
 // child is the state after the window.
-func (s *search) child(n *node, c choice) node {
+func (s *firstSearch) child(n *firstNode, c firstChoice) firstNode {
 	f, u := &n.fill, s.u
 	left := make([]int32, 0, len(f.may)-f.take+len(f.over))
 	left = append(append(left, f.may[f.take:]...), f.over...)
 	slices.SortFunc(left, s.dueFirst)
-	child := node{end: c.end, next: f.next, left: left, spent: n.spent}
+	child := firstNode{end: c.end, next: f.next, left: left, spent: n.spent}
 	if c.by == byClass {
 		child.spent = slices.Clone(n.spent)
 		child.spent[c.at]++

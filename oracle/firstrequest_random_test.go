@@ -45,7 +45,7 @@ func TestFirstRequestAgainstEveryChoiceOfMoments(t *testing.T) {
 				}
 				w := 1 + random.Int64N(6)
 				p := firstRequest{limit: 1 + random.Int64N(3), windowMin: w, windowMax: w + random.Int64N(kind.slack+1),
-					complete: !kind.partial, dearOpens: kind.dearOpens, budget: searchOps(len(ops))}
+					complete: !kind.partial, dearOpens: kind.dearOpens, budget: searchOps(len(ops), 1)}
 				h, ids := historyOf(ops)
 				r := p.judge(h, ids)
 				count[r.verdict]++

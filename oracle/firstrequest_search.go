@@ -2,8 +2,8 @@ package oracle
 
 import "encoding/binary"
 
-// search looks for openings and moments that keep the promise, depth first. A
-// node is the state in which a window has ended: when, and which ops sent by
+// firstSearch looks for openings and moments that keep the promise, depth first. A
+// firstNode is the state in which a window has ended: when, and which ops sent by
 // then are not yet served. For equal costs the choices tried at a node are
 // enough, so that a tree seen whole without success proves that none exist:
 //
@@ -17,23 +17,25 @@ import "encoding/binary"
 //     later place of one due earlier.
 //   - Room may be left unused, since an op left over can open a later window.
 //   - An op that only may open windows is best used for nothing else.
-type search struct {
+type firstSearch struct {
 	u *unitOps
 	// wildcard: a request that nobody saw may open a window at any moment.
 	wildcard bool
 	// budget is how many ops may still be touched, overdrawn: it was not enough.
 	budget    int64
 	overdrawn bool
-	path      []node
+	path      []firstNode
 	// dead holds the states that were seen to lead nowhere.
 	dead map[string]struct{}
 	// reached is the position of the furthest op that any state had passed.
 	reached int
 	key     []byte
+	// prefer says who joins a window first where costs differ.
+	prefer preference
 }
 
-// node is a state and how far its choices have been tried.
-type node struct {
+// firstNode is a state and how far its choices have been tried.
+type firstNode struct {
 	// end is when the last window ended; ops before position next were sent by
 	// then, and those of them in left are not served, in order of done.
 	end  int64
@@ -43,20 +45,46 @@ type node struct {
 	// that were and could still come, in rising order.
 	spent, used []int32
 	// choices are the windows that may come next; tried counts those done with.
-	choices []choice
+	choices []firstChoice
 	tried   int
 	// fill is the window being tried, with all that can join it.
-	fill fill
+	fill firstFill
 }
 
+// preference is an order in which ops that can wait join a window.
+type preference uint8
+
+const (
+	dueFirst preference = iota
+	dearestFirst
+	sentFirst
+)
+
 // search prepares the search with a budget of ops to touch.
-func (u *unitOps) search(budget int64) *search {
-	return &search{u: u, wildcard: !u.promise.complete, budget: budget, dead: map[string]struct{}{}}
+func (u *unitOps) search(budget int64) *firstSearch {
+	return &firstSearch{u: u, wildcard: !u.promise.complete, budget: budget, dead: map[string]struct{}{}}
+}
+
+// explain searches for an explanation. Where costs differ, which of the ops that
+// can wait join a window is a choice of its own; three ways of it are tried.
+func (u *unitOps) explain() (s *firstSearch, found bool) {
+	if u.equal {
+		s = u.search(u.promise.budget)
+		return s, s.descend()
+	}
+	for _, prefer := range [...]preference{dueFirst, dearestFirst, sentFirst} {
+		s = u.search(u.promise.budget / 3)
+		s.prefer = prefer
+		if s.descend() {
+			return s, true
+		}
+	}
+	return s, false
 }
 
 // descend reports whether an explanation was found. Not found and not overdrawn:
 // the tree was seen whole.
-func (s *search) descend() bool {
+func (s *firstSearch) descend() bool {
 	if len(s.u.sent) == 0 {
 		return true
 	}
@@ -88,14 +116,14 @@ func (s *search) descend() bool {
 
 // root is the state before anything was decided. A window that opened earlier
 // than this would be over before the first op was sent.
-func (s *search) root() node {
-	n := node{end: later(s.u.sent[0], 1-s.u.promise.windowMax), spent: make([]int32, len(s.u.classes))}
+func (s *firstSearch) root() firstNode {
+	n := firstNode{end: later(s.u.sent[0], 1-s.u.promise.windowMax), spent: make([]int32, len(s.u.classes))}
 	s.choose(&n)
 	return n
 }
 
 // keyOf names a state; equal names are equal states.
-func (s *search) keyOf(n *node) string {
+func (s *firstSearch) keyOf(n *firstNode) string {
 	k := binary.AppendVarint(s.key[:0], n.end)
 	k = binary.AppendUvarint(k, uint64(len(n.left)))
 	for _, i := range n.left {

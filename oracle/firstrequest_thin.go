@@ -21,16 +21,15 @@ const trialShare = 4
 
 // ruleOnSearch rules when neither a cheap explanation nor a bound settled it and
 // the search found nothing.
-func (u *unitOps) ruleOnSearch(h *history, ids []int64, s *search, doubt int64) ruling {
+func (u *unitOps) ruleOnSearch(h *history, ids []int64, s *firstSearch, doubt int64) ruling {
 	budget := u.promise.budget
 	kept := u.broken(s, &budget)
 	if kept == nil {
-		r := ruling{doubt: doubt, because: fmt.Sprintf(
-			"neither lawful moments nor a proof that there are none was found within a budget of %d ops touched", u.promise.budget)}
-		if !s.overdrawn {
-			r.because = "the costs differ, and lawful moments were found only by charging requests in parts"
+		because := "neither lawful moments nor a proof that there are none was found within a budget of %d ops touched"
+		if !u.equal {
+			because = "the costs differ: no lawful moments were found and none ruled out within a budget of %d ops touched"
 		}
-		return r
+		return ruling{doubt: doubt, because: fmt.Sprintf(because, u.promise.budget)}
 	}
 	kept = u.thin(kept, &budget)
 	cost := u.cost(kept)
@@ -52,7 +51,7 @@ func (u *unitOps) ruleOnSearch(h *history, ids []int64, s *search, doubt int64) 
 }
 
 // broken returns ops that no windows can serve, nil when it found none.
-func (u *unitOps) broken(s *search, budget *int64) []int {
+func (u *unitOps) broken(s *firstSearch, budget *int64) []int {
 	all := make([]int, len(u.sent))
 	for i := range all {
 		all[i] = i

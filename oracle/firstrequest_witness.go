@@ -13,7 +13,7 @@ func instant(t int64) string { return rlbench.Instant(t).String() }
 
 // ruleOnBound turns a stretch that holds more than windows can into a Fail with
 // the fewest of its ops that still do.
-func (u *unitOps) ruleOnBound(h *history, ids []int64, st stretch, doubt int64) ruling {
+func (u *unitOps) ruleOnBound(h *history, ids []int64, st firstStretch, doubt int64) ruling {
 	st, ops := u.shrink(st)
 	r := ruling{verdict: rlbench.Fail, doubt: doubt, witness: u.rows(h, ops)}
 	cost := u.cost(ops)
@@ -24,7 +24,7 @@ func (u *unitOps) ruleOnBound(h *history, ids []int64, st stretch, doubt int64) 
 }
 
 // shrink looks for a shorter stretch that fewer ops exceed.
-func (u *unitOps) shrink(st stretch) (stretch, []int) {
+func (u *unitOps) shrink(st firstStretch) (firstStretch, []int) {
 	for {
 		ops := u.tightest(st)
 		from, to := u.around(ops)
@@ -46,7 +46,7 @@ func charged(ops int, cost int64) string {
 
 // tightest chooses of the ops within a stretch the fewest that exceed what it can
 // hold: the dearest, and among equals those answered first.
-func (u *unitOps) tightest(st stretch) []int {
+func (u *unitOps) tightest(st firstStretch) []int {
 	var within []int
 	for i := 0; i < len(u.sent) && u.sent[i] <= st.to; i++ {
 		if u.sent[i] >= st.from && u.done[i] <= st.to {
@@ -96,7 +96,7 @@ func (u *unitOps) cost(ops []int) int64 {
 }
 
 // proofOfBound says why no moments let windows hold the ops of the stretch.
-func (u *unitOps) proofOfBound(h *history, ids []int64, st stretch, ops int, cost int64) []string {
+func (u *unitOps) proofOfBound(h *history, ids []int64, st firstStretch, ops int, cost int64) []string {
 	within := fmt.Sprintf("All %d were sent at %s or later and answered by %s, so each was charged in between.",
 		ops, instant(st.from), instant(st.to))
 	before := u.whyNoneWasOpen(h, ids, st)
@@ -118,7 +118,7 @@ func (u *unitOps) proofOfBound(h *history, ids []int64, st stretch, ops int, cos
 
 // whyNoneWasOpen says why no window can have been open when the stretch began;
 // empty when one can.
-func (u *unitOps) whyNoneWasOpen(h *history, ids []int64, st stretch) string {
+func (u *unitOps) whyNoneWasOpen(h *history, ids []int64, st firstStretch) string {
 	if st.openers > 0 {
 		return ""
 	}
@@ -142,7 +142,7 @@ func (u *unitOps) firstOpener(h *history) (row uint32, sent int64) {
 
 // ifOneWasOpen says how much more a window can excuse that was open when the
 // stretch began.
-func (u *unitOps) ifOneWasOpen(h *history, ids []int64, st stretch) string {
+func (u *unitOps) ifOneWasOpen(h *history, ids []int64, st firstStretch) string {
 	who := "a request that is not in the history"
 	switch {
 	case st.openAt == unseen:
