@@ -2,24 +2,11 @@ package oracle
 
 import (
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/rlbench/rlbench"
 )
-
-// histories is how many random histories each promise is held against the twin:
-// RLBENCH_HISTORIES, or a number that takes seconds.
-func histories(t *testing.T) int {
-	t.Helper()
-	n, err := strconv.Atoi(os.Getenv("RLBENCH_HISTORIES"))
-	if err != nil {
-		n = 4000
-	}
-	return n
-}
 
 // twin is the same question asked in the plainest way: every decision moment of
 // every op is tried. Moments lie on a grid of 1/scale ticks.
@@ -278,7 +265,7 @@ func TestOracleAgreesWithTheTwin(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(i), 20))
 			var counts struct{ fail, kept, explained, open, wrong, right int }
-			for range histories(t) {
+			for range histories(t, 4000) {
 				r := draw(random, p.policy(random), p.dearest, p.ops)
 				if r.Policy.Limits[0].Anchor == rlbench.Epoch {
 					r.Clock.Origin = random.Int64N(9) - 4

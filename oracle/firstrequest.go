@@ -45,21 +45,6 @@ type firstRequest struct {
 	budget int64
 }
 
-// ruling is what one key's history says of one promise.
-type ruling struct {
-	verdict rlbench.Verdict
-	// certain: kept whatever the moments were, rather than explained by some.
-	certain bool
-	// doubt is how much above the limit the worst moments would have charged
-	// within the longest window.
-	doubt int64
-	// because is one sentence with numbers, proof says step by step why nothing
-	// excuses the ops whose rows stand in witness.
-	because string
-	witness []uint32
-	proof   []string
-}
-
 // searchOps is how many ops the search for an explanation may touch on a history
 // of n ops, when the run has so many keys.
 func searchOps(n, keys int) int64 { return 16*int64(n) + (1<<25)/int64(max(keys, 1)) }

@@ -50,6 +50,9 @@ func eachLimit(p rlbench.Policy, say func(rlbench.Limit) string) string {
 	return strings.Join(parts, ", and ")
 }
 
+// steppedWindows is why nothing can be said against windows on a stepped clock.
+const steppedWindows = "the limiter's clock stepped, so where its windows lie is not known"
+
 // openOver returns the judge of never-over for the policy of a Run.
 func openOver(e *evidence) (judge, string) {
 	switch p := e.run.Policy; {
@@ -58,9 +61,11 @@ func openOver(e *evidence) (judge, string) {
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.Epoch):
 		o := newOver(e, alignedRules(e.run))
 		if stepped(e.run) {
-			o.frail = "the limiter's clock stepped, so where its windows lie is not known"
+			o.frail = steppedWindows
 		}
 		return o, ""
+	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
+		return newOpened(e), ""
 	}
 	return nil, notJudged(e.run.Policy)
 }
@@ -85,7 +90,7 @@ func starvedOf(e *evidence) *starved {
 		}
 		s := newStarved(e, rooms, rooms, clockDoubt(e.run))
 		if stepped(e.run) {
-			s.frail = "the limiter's clock stepped, so where its windows lie is not known"
+			s.frail = steppedWindows
 		}
 		return s
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
