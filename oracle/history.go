@@ -26,13 +26,23 @@ type history struct {
 	// allowed were charged at some moment in [sent, done]; denied were refused at
 	// such a moment; unknown were charged at some moment from sent on, or never.
 	allowed, unknown, denied columns
+	// byDone is the order of allowed.done, once it was asked for.
+	byDone []uint32
+}
+
+// due returns the order in which the allowed ops were done.
+func (h *history) due() []uint32 {
+	if h.byDone == nil {
+		h.byDone = order(h.allowed.done)
+	}
+	return h.byDone
 }
 
 // split fills the history with the given rows, which are in order of their
 // number. It reuses the history's columns, so that one history can serve every
 // key in turn.
 func (h *history) split(ops *rlbench.Ops, key string, rows []uint32) {
-	h.key = key
+	h.key, h.byDone = key, nil
 	kinds := [...]*columns{rlbench.Allowed: &h.allowed, rlbench.Unknown: &h.unknown, rlbench.Denied: &h.denied}
 	var count [len(kinds)]int
 	for _, r := range rows {

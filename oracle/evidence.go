@@ -1,0 +1,82 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/rlbench/rlbench"
+)
+
+// evidence is a Run that was found fit to be read, dealt to its keys.
+type evidence struct {
+	run    *rlbench.Run
+	groups grouping
+	// unfit says why the run cannot be trusted to pass.
+	unfit []string
+}
+
+// instantMax bounds the instants of a run, some 18 years either way, so that
+// windows can be added to them; costMax its total cost.
+const (
+	instantMax = 1 << 59
+	costMax    = 1 << 59
+)
+
+func newEvidence(run *rlbench.Run) (*evidence, error) {
+	if err := readable(run); err != nil {
+		return nil, err
+	}
+	return &evidence{run: run, groups: group(&run.Ops), unfit: Fitness(run)}, nil
+}
+
+// readable returns what is wrong with the form of a Run.
+func readable(run *rlbench.Run) error {
+	for _, p := range run.Policy.Problems() {
+		return fmt.Errorf("judging a run of target %q: policy: %s", run.Target, p.Text)
+	}
+	ops := &run.Ops
+	n := ops.Len()
+	if n >= math.MaxUint32 {
+		return fmt.Errorf("judging a run of target %q: %d ops are more than the %d that one run may have", run.Target, n, math.MaxUint32-1)
+	}
+	for _, length := range []int{len(ops.ID), len(ops.Key), len(ops.Cost), len(ops.Instance), len(ops.Worker), len(ops.Planned), len(ops.Sent), len(ops.Done)} {
+		if length != n {
+			return fmt.Errorf("judging a run of target %q: a column has %d rows where another has %d", run.Target, length, n)
+		}
+	}
+	total := int64(0)
+	for i := range n {
+		if wrong := wrongRow(ops, i); wrong != "" {
+			return fmt.Errorf("judging a run of target %q: op %d: %s", run.Target, ops.ID[i], wrong)
+		}
+		if ops.Outcome[i] == rlbench.Unsent {
+			continue
+		}
+		if total += ops.Cost[i]; total > costMax {
+			return fmt.Errorf("judging a run of target %q: its costs add up to more than %d", run.Target, int64(costMax))
+		}
+	}
+	return nil
+}
+
+// wrongRow says what is wrong with a row; empty for nothing.
+func wrongRow(ops *rlbench.Ops, i int) string {
+	outcome := ops.Outcome[i]
+	switch {
+	case int(ops.Key[i]) >= len(ops.Keys):
+		return "its key has no name"
+	case outcome > rlbench.Unsent:
+		return fmt.Sprintf("%s is not an outcome", outcome)
+	case outcome == rlbench.Unsent:
+		return ""
+	case ops.Cost[i] < 1 || ops.Cost[i] > costMax:
+		return fmt.Sprintf("a cost of %d", ops.Cost[i])
+	case ops.Sent[i] < -instantMax || ops.Sent[i] > instantMax:
+		return fmt.Sprintf("%s, but sent at %s", outcome, ops.Sent[i])
+	case outcome == rlbench.Unknown:
+		return ""
+	case ops.Done[i] < ops.Sent[i] || ops.Done[i] > instantMax:
+		return fmt.Sprintf("%s, sent at %s, but done at %s", outcome, ops.Sent[i], ops.Done[i])
+	}
+	return ""
+}

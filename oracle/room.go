@@ -1,0 +1,217 @@
+package oracle
+
+import "sort"
+
+// Was there room for a refused op? Each refusal is judged alone: it is wrong for
+// certain if and only if at every moment in its [sent, done], with all doubt charged,
+// it would have fitted. So a room finds the fullest moment: what may have been
+// charged there besides the refused op.
+
+// charges is everything that may have used budget on one key: what was allowed, what
+// may have been, and where the design charges refusals, those too.
+type charges struct {
+	// ends are the charges that leave: allowed, and refused where that is charged;
+	// each with the order in which they were done.
+	ends []*columns
+	due  [][]uint32
+	// stays are those of unknown outcome: they may be charged at any moment from
+	// sent on, so they never leave.
+	stays *columns
+	// refusals: refusals are charged, so that a refusal's own cost is among them.
+	refusals bool
+}
+
+// newCharges gathers the charges of a key.
+func newCharges(h *history, refusals bool) *charges {
+	c := &charges{ends: []*columns{&h.allowed}, due: [][]uint32{h.due()}, stays: &h.unknown, refusals: refusals}
+	if refusals {
+		c.ends = append(c.ends, &h.denied)
+		c.due = append(c.due, order(h.denied.done))
+	}
+	return c
+}
+
+// level walks the most that may have been charged and not left.
+type level struct{ rise, fall []stair }
+
+func (c *charges) level() *level {
+	l := &level{rise: []stair{c.stays.early()}}
+	for i, ends := range c.ends {
+		l.rise = append(l.rise, ends.early())
+		l.fall = append(l.fall, ends.late(c.due[i]))
+	}
+	return l
+}
+
+// between returns the cost of what was sent by to, less that of what was done by
+// out; neither may fall from one call to the next.
+func (l *level) between(out, to int64) int64 {
+	held := int64(0)
+	for i := range l.rise {
+		held += l.rise[i].through(to)
+	}
+	for i := range l.fall {
+		held -= l.fall[i].through(out)
+	}
+	return held
+}
+
+// moments returns every sent of a charge, in order: between them nothing rises.
+func (c *charges) moments() []int64 {
+	lists := [][]int64{c.stays.sent}
+	for _, ends := range c.ends {
+		lists = append(lists, ends.sent)
+	}
+	var all []int64
+	for _, list := range lists {
+		all = merge(all, list)
+	}
+	return all
+}
+
+// merge joins two rising lists into one.
+func merge(a, b []int64) []int64 {
+	if len(a) == 0 {
+		return b
+	}
+	all := make([]int64, 0, len(a)+len(b))
+	i := 0
+	for _, v := range b {
+		for ; i < len(a) && a[i] <= v; i++ {
+			all = append(all, a[i])
+		}
+		all = append(all, v)
+	}
+	return append(all, a[i:]...)
+}
+
+// highest raises full[q], for every q that still is asked for, to the greatest of
+// the values at moments in (after[q], to[q]]. after rises; so the moments are walked
+// downwards, and of those seen only the ones that rise above all sooner ones are
+// kept: the answer is the last of them in reach.
+func highest(full, moments, values, after, to []int64, asked func(q int) bool) {
+	// stack holds positions with the greatest value, and latest moment, first.
+	var stack []int
+	i := len(moments)
+	for q := len(after) - 1; q >= 0; q-- {
+		for i > 0 && moments[i-1] > after[q] {
+			i--
+			for len(stack) > 0 && values[stack[len(stack)-1]] <= values[i] {
+				stack = stack[:len(stack)-1]
+			}
+			stack = append(stack, i)
+		}
+		if !asked(q) {
+			continue
+		}
+		at := sort.Search(len(stack), func(k int) bool { return moments[stack[k]] <= to[q] })
+		if at < len(stack) {
+			full[q] = max(full[q], values[stack[at]])
+		}
+	}
+}
+
+// room finds how full one limit may have been for each refusal of a key.
+type room interface {
+	// fullest sets full[q], for each refusal q of the key, to the most that may have
+	// been charged at the fullest moment of its interval, beside the refused op
+	// itself; it may stop at the first moment found that leaves no room for it.
+	// Where refusals are charged, the refusal itself is not counted.
+	fullest(h *history, c *charges, full []int64)
+	// capacity is what may be charged at one moment.
+	capacity() int64
+	// horizon is how long a charge may matter after it was made.
+	horizon() int64
+	// held returns the charges that may count at the fullest moment of refusal q.
+	held(h *history, c *charges, q int) []uint32
+}
+
+// windowRoom is a window of the given length: a charge leaves it that long after it
+// was made.
+type windowRoom struct {
+	limit, length int64
+}
+
+func (w windowRoom) capacity() int64 { return w.limit }
+func (w windowRoom) horizon() int64  { return w.length }
+
+func (w windowRoom) fullest(h *history, c *charges, full []int64) {
+	refused := &h.denied
+	late := false
+	l := c.level()
+	for q, t := range refused.sent {
+		full[q] = l.between(t-w.length, t)
+		late = late || c.fits(refused, full, q, w.limit)
+	}
+	if late {
+		moments := c.moments()
+		values := make([]int64, len(moments))
+		l = c.level()
+		for i, t := range moments {
+			values[i] = l.between(t-w.length, t)
+		}
+		highest(full, moments, values, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, w.limit) })
+	}
+	c.ownOff(refused, full)
+}
+
+// fits reports whether refusal q would have fitted into what full says of it, which
+// counts its own cost where refusals are charged.
+func (c *charges) fits(refused *columns, full []int64, q int, limit int64) bool {
+	if c.refusals {
+		return full[q] <= limit
+	}
+	return full[q]+refused.cost[q] <= limit
+}
+
+// ownOff takes off each refusal's own cost, where it charged that from its sent on.
+func (c *charges) ownOff(refused *columns, full []int64) {
+	if !c.refusals {
+		return
+	}
+	for q := range full {
+		full[q] -= refused.cost[q]
+	}
+}
+
+func (w windowRoom) held(h *history, c *charges, q int) []uint32 {
+	return c.heldAt(h, q, func(t int64) (int64, int64) { return t - w.length, t })
+}
+
+// heldAt returns the charges that count at the fullest moment of refusal q, where
+// reach gives the stretch that counts at each moment.
+func (c *charges) heldAt(h *history, q int, reach func(int64) (out, to int64)) []uint32 {
+	sent, done := h.denied.sent[q], h.denied.done[q]
+	l := c.level()
+	out, to := reach(sent)
+	most := l.between(out, to)
+	moments := c.moments()
+	for i := sort.Search(len(moments), func(i int) bool { return moments[i] > sent }); i < len(moments) && moments[i] <= done; i++ {
+		o, t := reach(moments[i])
+		if held := l.between(o, t); held > most {
+			most, out, to = held, o, t
+		}
+	}
+	return c.rows(out, to, h.denied.row[q])
+}
+
+// rows returns the charges sent by to and not certainly done by out, but for one.
+func (c *charges) rows(out, to int64, but uint32) []uint32 {
+	var found []uint32
+	for i, sent := range c.stays.sent {
+		if sent <= to {
+			found = append(found, c.stays.row[i])
+		}
+	}
+	for _, ends := range c.ends {
+		for i, sent := range ends.sent {
+			if sent > to {
+				break
+			}
+			if ends.done[i] > out && ends.row[i] != but {
+				found = append(found, ends.row[i])
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,165 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rlbench/rlbench"
+)
+
+// never-starved: no request was refused while the promise had room for it.
+//
+// Fail: some refusal had room at every moment in its [sent, done], under every limit,
+// even with all doubt charged: ops of unknown outcome from the moment they were sent
+// for ever, ops in flight at the same instant before the refusal, and what the
+// limiter let through beyond its own promise too. Pass: each refusal alone has a
+// moment at which it may have been full.
+// Smallest history that breaks it: "L=1 W=2: D[0,0]"; the smallest that one look at
+// both ends of the interval misses: "L=2 W=1: D[3,4] A[3,3] A[4,5]".
+// Smallest innocent one that a strict comparison would accuse: "L=1 W=1: A[0,1] D[1,1]"
+// (at one instant the order is unknown).
+
+// starved judges refusals.
+type starved struct {
+	// lenient accuse with all doubt of the limiter's clock charged, strict without.
+	lenient, strict []room
+	wide            doubt
+	refusals        int
+	// begin is the moment from which on everything decided is in the evidence.
+	begin int64
+	tally
+}
+
+func newStarved(e *evidence, lenient, strict []room, wide doubt) *starved {
+	s := &starved{lenient: lenient, strict: strict, wide: wide, tally: tally{evidence: e}, begin: beginning}
+	if !e.run.Complete {
+		s.begin = firstDone(&e.run.Ops)
+		s.frail = "ops that are not in the evidence may have filled the limit"
+	}
+	return s
+}
+
+// firstDone returns the moment of the first answer. A log cut out of traffic holds
+// all that was answered from there on.
+func firstDone(ops *rlbench.Ops) int64 {
+	first := int64(-beginning)
+	for i, outcome := range ops.Outcome {
+		if outcome == rlbench.Allowed || outcome == rlbench.Denied {
+			first = min(first, int64(ops.Done[i]))
+		}
+	}
+	return first
+}
+
+func (s *starved) again() bool { return false }
+
+func (s *starved) key(h *history) {
+	n := h.denied.len()
+	s.refusals += n
+	if n == 0 {
+		s.add(h.key, ruling{verdict: rlbench.Pass, certain: true})
+		return
+	}
+	wide := s.wide.widen(h)
+	least := s.spare(wide, s.lenient)
+	worst, wrong := -1, 0
+	for q, spare := range least {
+		if spare < 0 {
+			continue
+		}
+		wrong++
+		if worst < 0 || spare > least[worst] {
+			worst = q
+		}
+	}
+	if wrong > 0 {
+		s.add(h.key, s.convict(wide, worst, least[worst], wrong))
+		return
+	}
+	doubted := 0
+	if s.wide.drift > 0 || s.wide.offset > 0 || !slices.Equal(s.lenient, s.strict) {
+		for _, spare := range s.spare(h, s.strict) {
+			if spare >= 0 {
+				doubted++
+			}
+		}
+	}
+	if doubted > 0 {
+		s.add(h.key, ruling{because: fmt.Sprintf("%s had room for certain unless the limiter's clock was off as far as it may be", count(doubted, "refusal"))})
+		return
+	}
+	s.add(h.key, ruling{verdict: rlbench.Pass})
+}
+
+// spare returns for each refusal what would have been left, had it been let through,
+// under the tightest limit at the fullest moment: below 0 it may have been right.
+func (s *starved) spare(h *history, rooms []room) []int64 {
+	c := newCharges(h, s.run.Policy.ChargesRefusals)
+	n := h.denied.len()
+	least, full := make([]int64, n), make([]int64, n)
+	for i, r := range rooms {
+		r.fullest(h, c, full)
+		for q := range full {
+			spare := r.capacity() - full[q] - h.denied.cost[q]
+			if h.denied.sent[q] < s.begin+r.horizon() && s.begin > beginning {
+				spare = min(spare, -1) // What filled it may lie before the evidence.
+			}
+			if i == 0 || spare < least[q] {
+				least[q] = spare
+			}
+		}
+	}
+	return least
+}
+
+// convict writes the ruling on the refusal that had most room.
+func (s *starved) convict(h *history, q int, spare int64, wrong int) ruling {
+	r := ruling{verdict: rlbench.Fail, over: spare, doubt: int64(wrong)}
+	c := newCharges(h, s.run.Policy.ChargesRefusals)
+	refused := s.run.Ops.At(int(h.denied.row[q]))
+	r.because = fmt.Sprintf("op %d of cost %d was refused although it would have left at least %d to spare at every moment from %s to %s",
+		refused.ID, refused.Cost, spare, refused.Sent, refused.Done)
+	if wrong > 1 {
+		r.because += fmt.Sprintf(" (one of %d such refusals)", wrong)
+	}
+	r.witness = []uint32{h.denied.row[q]}
+	for _, limit := range s.lenient {
+		held := limit.held(h, c, q)
+		r.proof = append(r.proof, fmt.Sprintf("at the fullest moment at most %s of cost %d may have counted against %d",
+			count(len(held), "op"), s.costOf(held), limit.capacity()))
+		for _, row := range held {
+			if !slices.Contains(r.witness, row) {
+				r.witness = append(r.witness, row)
+			}
+		}
+	}
+	r.proof = append(r.proof, fmt.Sprintf("with the %d of op %d every limit still held, so no moment explains the refusal", refused.Cost, refused.ID))
+	slices.SortFunc(r.witness, func(a, b uint32) int {
+		ops := &s.run.Ops
+		if ops.Sent[a] != ops.Sent[b] {
+			return compare(int64(ops.Sent[a]), int64(ops.Sent[b]))
+		}
+		return compare(ops.ID[a], ops.ID[b])
+	})
+	return r
+}
+
+func (s *starved) costOf(rows []uint32) int64 {
+	total := int64(0)
+	for _, row := range rows {
+		total += s.run.Ops.Cost[row]
+	}
+	return total
+}
+
+// finding says what the rulings come to in words of refusals.
+func (s *starved) finding() rlbench.Finding {
+	f := s.tally.finding()
+	if f.Verdict == rlbench.Pass {
+		f.Because = fmt.Sprintf("each of %s may have been right: there is a moment in its interval at which some limit may have had no room", count(s.refusals, "refusal"))
+		if s.refusals == 0 {
+			f.Because = "nothing was refused"
+		}
+	}
+	return f
+}

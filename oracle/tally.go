@@ -1,0 +1,116 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rlbench/rlbench"
+)
+
+// tally joins the rulings on the keys of a Run into one Finding.
+type tally struct {
+	*evidence
+	keys, broken, certain, explained, unsettled int
+	// guilty is the worst broken key, open the first that was not settled, fullest
+	// the kept one with the greatest doubt.
+	guilty, open, fullest struct {
+		key string
+		ruling
+	}
+	// frail says why a Fail does not stand on this run; empty when it does.
+	frail string
+}
+
+// reset forgets every ruling, for another pass.
+func (t *tally) reset() { *t = tally{evidence: t.evidence, frail: t.frail} }
+
+func (t *tally) add(key string, r ruling) {
+	t.keys++
+	switch {
+	case r.verdict == rlbench.Fail:
+		t.broken++
+		worse := r.over > t.guilty.over || r.over == t.guilty.over && r.doubt > t.guilty.doubt
+		if t.broken == 1 || worse {
+			t.guilty.key, t.guilty.ruling = key, r
+		}
+	case r.verdict == rlbench.Inconclusive:
+		t.unsettled++
+		if t.unsettled == 1 {
+			t.open.key, t.open.ruling = key, r
+		}
+	case r.certain:
+		t.certain++
+		t.fuller(key, r)
+	default:
+		t.explained++
+		t.fuller(key, r)
+	}
+}
+
+func (t *tally) fuller(key string, r ruling) {
+	if t.certain+t.explained == 1 || r.most.over() > t.fullest.most.over() {
+		t.fullest.key, t.fullest.ruling = key, r
+	}
+}
+
+// doubt is the greatest over all keys.
+func (t *tally) doubt() int64 {
+	return max(t.guilty.doubt, t.open.doubt, t.fullest.doubt)
+}
+
+// finding joins the rulings: broken on one key is broken.
+func (t *tally) finding() rlbench.Finding {
+	f := rlbench.Finding{Doubt: t.doubt()}
+	switch {
+	case t.broken > 0:
+		t.failed(&f)
+	case t.unsettled > 0:
+		f.Because = fmt.Sprintf("key %q: %s", t.open.key, t.open.because)
+		if t.unsettled > 1 {
+			f.Because += fmt.Sprintf(" (one of %d keys of %d that were not settled)", t.unsettled, t.keys)
+		}
+	case len(t.unfit) > 0:
+		f.Because = "what there is shows no breach, but " + strings.Join(t.unfit, "; ")
+	default:
+		f.Verdict = rlbench.Pass
+		f.Because = t.keptBecause()
+	}
+	return f
+}
+
+func (t *tally) failed(f *rlbench.Finding) {
+	g := t.guilty
+	f.Because = fmt.Sprintf("key %q: %s", g.key, g.because)
+	if t.broken > 1 {
+		f.Because += fmt.Sprintf(" (the worst of %d broken keys of %d)", t.broken, t.keys)
+	}
+	for _, row := range g.witness {
+		f.Witness = append(f.Witness, t.run.Ops.At(int(row)))
+	}
+	f.Proof = g.proof
+	if t.frail != "" {
+		f.Because = t.frail + "; otherwise " + f.Because
+		return
+	}
+	f.Verdict = rlbench.Fail
+}
+
+func (t *tally) keptBecause() string {
+	most := fmt.Sprintf("%d at most where %d is the limit", t.fullest.most.cost, t.fullest.most.allowed)
+	scope := ""
+	if t.run.Interrupted {
+		scope = ", as far as the run came before it was interrupted"
+	}
+	if t.explained == 0 {
+		return fmt.Sprintf("certainly kept on all %s, whatever the decision moments were: %s%s", count(t.keys, "key"), most, scope)
+	}
+	return fmt.Sprintf("some choice of decision moments explains all %s (%d certainly kept); key %q was the fullest, with %s%s",
+		count(t.keys, "key"), t.certain, t.fullest.key, most, scope)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("%d %s", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
