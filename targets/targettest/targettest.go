@@ -1,0 +1,98 @@
+// Package targettest is what every limiter design must do, as a test suite: a
+// design that passes keeps its promise in the small, sequentially and at its
+// edges. Whether it keeps it under load is for the oracle to judge.
+//
+// The package also starts the servers that such tests need.
+package targettest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rlbench/rlbench"
+	"github.com/rlbench/rlbench/targets"
+)
+
+// ruleTimeout bounds one rule.
+const ruleTimeout = 60 * time.Second
+
+// Subject is a design under test and the world that it stands in.
+type Subject struct {
+	Design targets.Design
+	// Setup is what it is opened with. Policy, Instances and InFlight are the
+	// rules' own; Namespace gets a suffix a rule.
+	Setup targets.Setup
+	// Pass lets time go by on the limiter's clock at once; nil where that clock
+	// is real and must be waited for.
+	Pass func(time.Duration)
+	// ForgetScripts empties the server's cache of scripts; nil where there is none.
+	ForgetScripts func(context.Context) error
+	// Racy: requests at once may share a unit of budget; the design says so.
+	Racy bool
+}
+
+// Rule is one thing that every limiter must do.
+type Rule struct {
+	// Name is short, for test names; Says is the rule in words.
+	Name, Says string
+	// Judge returns what the subject did against the rule under the anchor, nil
+	// if nothing, [ErrNotApplicable] if the rule says nothing of such a design.
+	Judge func(context.Context, Subject, rlbench.Anchor) error
+}
+
+// ErrNotApplicable: the rule is about something that the design does not do.
+var ErrNotApplicable = errors.New("the rule does not apply")
+
+// Run holds the subject to every rule under each of its anchors.
+func Run(t *testing.T, s Subject) {
+	for _, anchor := range s.Design.Anchors {
+		for _, rule := range Rules() {
+			t.Run(fmt.Sprintf("%s/%s", anchor, rule.Name), func(t *testing.T) {
+				if s.Pass == nil {
+					t.Parallel() // rules that wait for a real clock wait together
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), ruleTimeout)
+				defer cancel()
+				err := rule.Judge(ctx, s, anchor)
+				if errors.Is(err, ErrNotApplicable) {
+					t.Skip(err)
+				}
+				if err != nil {
+					t.Errorf("%s\nbut %v", rule.Says, err)
+				}
+			})
+		}
+	}
+}
+
+// Rules lists the rules in a fixed order.
+func Rules() []Rule {
+	return []Rule{
+		rule("exact-limit", "of limit + 1 requests in a row exactly the last is refused, also when the limit is 1", exactLimit),
+		rule("costs", "a cost is admitted when it is at most what is left, and never when it is above the limit", costs),
+		rule("keys-apart", "every key has a budget of its own, whatever it is spelled like", keysApart),
+		rule("instances-share", "all instances draw on one budget", instancesShare),
+		rule("together", "requests released together are admitted up to the limit exactly", together),
+		rule("remaining", "limit and remaining, where stated, are what the next requests find", remaining),
+		rule("decided-at", "the stated moment of decision lies between asking and answer on the limiter's clock", decidedAt),
+		rule("retry-after", "who waits for as long as was stated is admitted; who can never be is told no time", retryAfter),
+		rule("renews", "a window is full until its end, and has its whole budget from then on", renews),
+		rule("load-without-pause", "under ten times the load, each of five windows in a row admits its limit", loadWithoutPause),
+		rule("scripts-forgotten", "a server that forgets its scripts between calls changes nothing", scriptsForgotten),
+		rule("several-limits", "several limits all hold, and who is refused by one is charged by none", severalLimits),
+		rule("closes-twice", "closing again is no mistake", closesTwice),
+	}
+}
+
+// rule wraps a judge that needs a trial: one open target at a time.
+func rule(name, says string, judge func(*trial) error) Rule {
+	return Rule{Name: name, Says: says, Judge: func(ctx context.Context, s Subject, anchor rlbench.Anchor) (err error) {
+		tr := &trial{ctx: ctx, Subject: s, anchor: anchor}
+		tr.Setup.Namespace += fmt.Sprintf("%s:%s:", name, anchor)
+		defer func() { err = errors.Join(err, tr.close()) }()
+		return judge(tr)
+	}}
+}
