@@ -151,8 +151,8 @@ func (t *trial) inFreshWindow(key string, count int) error {
 	return errors.Join(err, whole)
 }
 
-// refusedBefore asks now and then until the clock has passed the moment; what
-// was answered before it must be a refusal.
+// refusedBefore asks now and then until shortly before the moment, and must be
+// refused.
 func (t *trial) refusedBefore(key string, moment int64) error {
 	const looks = 8
 	begin, err := t.clock()
@@ -168,8 +168,11 @@ func (t *trial) refusedBefore(key string, moment int64) error {
 			return err
 		}
 		now, err := t.clock()
-		if err != nil || now >= moment {
+		if err != nil {
 			return err
+		}
+		if now >= moment {
+			return errEdge // it may have used of the next window
 		}
 		if a.Outcome != denied {
 			return fmt.Errorf("%s before the end of a full window: %s", time.Duration(moment-now), a.Outcome)

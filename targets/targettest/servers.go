@@ -66,10 +66,10 @@ func RedisServer(t testing.TB) string {
 	return ""
 }
 
-// Redises runs the test against every kind of Redis that is here.
+// Redises runs the test against every kind of Redis that is here, side by side.
 func Redises(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("miniredis", func(t *testing.T) { test(t, Miniredis(t)) })
-	t.Run("redis-server", func(t *testing.T) { test(t, RedisServer(t)) })
+	t.Run("miniredis", func(t *testing.T) { t.Parallel(); test(t, Miniredis(t)) })
+	t.Run("redis-server", func(t *testing.T) { t.Parallel(); test(t, RedisServer(t)) })
 }
 
 func startRedis(t testing.TB, path string) (string, error) {

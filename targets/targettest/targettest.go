@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,10 @@ type Subject struct {
 	ForgetScripts func(context.Context) error
 	// Racy: requests at once may share a unit of budget; the design says so.
 	Racy bool
+	// Lacks names the rules that do not apply to the design, ANCHOR/RULE or RULE
+	// for every anchor. Exactly those may be skipped: a rule that stops applying
+	// to a design is a failure like any other.
+	Lacks []string
 }
 
 // Rule is one thing that every limiter must do.
@@ -46,26 +52,66 @@ type Rule struct {
 // ErrNotApplicable: the rule is about something that the design does not do.
 var ErrNotApplicable = errors.New("the rule does not apply")
 
-// Run holds the subject to every rule under each of its anchors.
-func Run(t *testing.T, s Subject) {
-	for _, anchor := range s.Design.Anchors {
-		for _, rule := range Rules() {
-			t.Run(fmt.Sprintf("%s/%s", anchor, rule.Name), func(t *testing.T) {
-				if s.Pass == nil {
-					t.Parallel() // rules that wait for a real clock wait together
+// Run holds every subject to every rule under each of its anchors. Rules that
+// wait for a real clock all wait at once.
+func Run(t *testing.T, subjects ...Subject) {
+	for _, h := range holdAll(t.Context(), subjects) {
+		t.Run(h.name(), func(t *testing.T) {
+			switch notApplicable := errors.Is(h.err, ErrNotApplicable); {
+			case notApplicable && h.lacks():
+				t.Skip(h.err)
+			case notApplicable:
+				t.Errorf("%v, and the subject's Lacks does not say so", h.err)
+			case h.lacks():
+				t.Errorf("the rule applies, although the subject's Lacks names it")
+			case h.err != nil:
+				t.Errorf("%s\nbut %v", h.rule.Says, h.err)
+			}
+		})
+	}
+}
+
+// holding is one rule held against one subject under one anchor.
+type holding struct {
+	subject Subject
+	anchor  rlbench.Anchor
+	rule    Rule
+	err     error
+}
+
+func (h *holding) name() string {
+	return fmt.Sprintf("%s/%s/%s", h.subject.Design.Name, h.anchor, h.rule.Name)
+}
+
+func (h *holding) lacks() bool {
+	return slices.Contains(h.subject.Lacks, h.rule.Name) ||
+		slices.Contains(h.subject.Lacks, fmt.Sprintf("%s/%s", h.anchor, h.rule.Name))
+}
+
+func (h *holding) judge(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, ruleTimeout)
+	defer cancel()
+	h.err = h.rule.Judge(ctx, h.subject, h.anchor)
+}
+
+func holdAll(ctx context.Context, subjects []Subject) []*holding {
+	var held []*holding
+	var waiting sync.WaitGroup
+	for _, s := range subjects {
+		for _, anchor := range s.Design.Anchors {
+			for _, rule := range Rules() {
+				h := &holding{subject: s, anchor: anchor, rule: rule}
+				held = append(held, h)
+				if s.Pass != nil {
+					h.judge(ctx) // one virtual clock serves one rule at a time
+					continue
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), ruleTimeout)
-				defer cancel()
-				err := rule.Judge(ctx, s, anchor)
-				if errors.Is(err, ErrNotApplicable) {
-					t.Skip(err)
-				}
-				if err != nil {
-					t.Errorf("%s\nbut %v", rule.Says, err)
-				}
-			})
+				waiting.Go(func() { h.judge(ctx) })
+			}
 		}
 	}
+	waiting.Wait()
+	return held
 }
 
 // Rules lists the rules in a fixed order.
