@@ -123,7 +123,9 @@ var faults = []fault{
 		}},
 	{reason: "refusals lengthen the window", breaks: "load-without-pause", limits: changed(func(l []rlbench.Limit) { l[0].Per += l[0].Per / 4 })},
 	{reason: "a forgotten script is an error", breaks: "scripts-forgotten",
-		answer: func(_ *faulty, _ rlbench.Request, _ rlbench.Answer) rlbench.Answer { return rlbench.Answer{Err: errAgain} }},
+		answer: func(_ *faulty, _ rlbench.Request, _ rlbench.Answer) rlbench.Answer {
+			return rlbench.Answer{Err: errAgain}
+		}},
 	{reason: "only the first limit holds", breaks: "several-limits", limits: func(l []rlbench.Limit) []rlbench.Limit { return l[:1] }},
 	{reason: "only the last limit holds", breaks: "several-limits", limits: func(l []rlbench.Limit) []rlbench.Limit { return l[len(l)-1:] }},
 	{reason: "closing again fails", breaks: "closes-twice",
