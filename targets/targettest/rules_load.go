@@ -1,0 +1,191 @@
+package targettest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rlbench/rlbench"
+)
+
+const (
+	// loadCount requests a window are admitted under a load of loadFactor times
+	// as many, for loadWindows windows.
+	loadCount, loadFactor, loadWindows = 4, 10, 5
+)
+
+// errSlow: the machine did not bring the load about.
+var errSlow = errors.New("the machine was too slow to make the load")
+
+// look is one request of the load: the clock before and after it, and whether
+// it was admitted.
+type look struct {
+	before, after int64
+	admitted      bool
+}
+
+func loadWithoutPause(t *trial) error {
+	if err := t.open(1, t.limit(loadCount, short)); err != nil {
+		return err
+	}
+	var err error
+	for range attempts {
+		var looks []look
+		if looks, err = t.load(t.freshKey()); err != nil {
+			return err
+		}
+		if t.anchor == rlbench.Epoch {
+			err = judgeAligned(looks)
+		} else {
+			err = t.judgeOpened(looks)
+		}
+		if !errors.Is(err, errSlow) {
+			return err
+		}
+	}
+	return err
+}
+
+// load asks evenly for the windows and a half more, from just after an edge.
+func (t *trial) load(key string) ([]look, error) {
+	const step = int64(short) / (loadCount * loadFactor)
+	now, err := t.clock()
+	if err != nil {
+		return nil, err
+	}
+	begin := now - now%int64(short) + int64(short)
+	var looks []look
+	for moment := begin; moment < begin+int64(short)*loadWindows+int64(short)/2; moment += step {
+		if err := t.until(moment); err != nil {
+			return nil, err
+		}
+		var l look
+		if l.before, err = t.clock(); err != nil {
+			return nil, err
+		}
+		a, err := t.ask(key, 1, 0)
+		if err != nil {
+			return nil, err
+		}
+		if l.after, err = t.clock(); err != nil {
+			return nil, err
+		}
+		l.admitted = a.Outcome == allowed
+		looks = append(looks, l)
+	}
+	return looks, nil
+}
+
+// judgeAligned holds each whole window to the limit: what was certainly in it
+// is at most that, what may have been in it at least.
+func judgeAligned(looks []look) error {
+	first := looks[0].before / int64(short)
+	for k := first; k < first+loadWindows; k++ {
+		var inside, insideAdmitted, touchingAdmitted int
+		for _, l := range looks {
+			from, to := l.before/int64(short), l.after/int64(short)
+			if from > k || to < k {
+				continue
+			}
+			if l.admitted {
+				touchingAdmitted++
+			}
+			if from == k && to == k {
+				inside++
+				if l.admitted {
+					insideAdmitted++
+				}
+			}
+		}
+		switch {
+		case insideAdmitted > loadCount:
+			return fmt.Errorf("window %d admitted %d of limit %d", k-first+1, insideAdmitted, loadCount)
+		case inside < 2*loadCount:
+			return fmt.Errorf("%w: %d requests in window %d", errSlow, inside, k-first+1)
+		case touchingAdmitted < loadCount:
+			return fmt.Errorf("window %d admitted only %d of limit %d from %d requests", k-first+1, touchingAdmitted, loadCount, inside)
+		}
+	}
+	return nil
+}
+
+// judgeOpened bounds how many windows can have been opened one after the other:
+// at most one each window's length, at least as many as fit when each waits for
+// the longest pause between two requests and then for its limit of them.
+func (t *trial) judgeOpened(looks []look) error {
+	admitted, pause := 0, int64(0)
+	for i, l := range looks {
+		if l.admitted {
+			admitted++
+		}
+		if i > 0 {
+			pause = max(pause, l.after-looks[i-1].after)
+		}
+	}
+	last := looks[len(looks)-1]
+	most := (last.after-looks[0].before)/int64(short) + 1
+	least := (last.before-looks[0].after-loadCount*pause)/(int64(short+t.Design.Resolution(t.anchor))+pause) + 1
+	switch {
+	case int64(admitted) > most*loadCount:
+		return fmt.Errorf("at most %d windows admitted %d of limit %d each", most, admitted, loadCount)
+	case least < loadWindows:
+		return fmt.Errorf("%w: a pause of %s", errSlow, time.Duration(pause))
+	case int64(admitted) < least*loadCount:
+		return fmt.Errorf("at least %d windows admitted only %d, of limit %d each", least, admitted, loadCount)
+	}
+	return nil
+}
+
+func severalLimits(t *trial) error {
+	if err := t.open(1, t.limit(10, long), t.limit(5, short)); err != nil {
+		return fmt.Errorf("%w: %v", ErrNotApplicable, err)
+	}
+	var err error
+	for range attempts {
+		if err = t.bothHold(t.freshKey()); !errors.Is(err, errEdge) {
+			return err
+		}
+	}
+	return err
+}
+
+// bothHold fills the short limit of 5, is refused by it, and finds in the next
+// short window that the long limit of 10 was charged 5 and nothing else.
+func (t *trial) bothHold(key string) error {
+	begin, err := t.clock()
+	if err != nil {
+		return err
+	}
+	filled := t.expectAll(key, append([]step{{5, allowed}, {11, denied}}, times(6, step{5, denied})...)...)
+	now, err := t.clock()
+	if err != nil {
+		return err
+	}
+	if !t.sameWindow(begin, now, short) {
+		return errEdge
+	}
+	if filled != nil {
+		return filled
+	}
+	rest := t.expectInNext(key, step{5, allowed}, step{1, denied})
+	if rest == nil {
+		rest = t.expectInNext(key, step{1, denied})
+	}
+	end, err := t.clock()
+	if err == nil && !t.sameWindow(begin, end, long) {
+		err = errEdge
+	}
+	return errors.Join(err, rest)
+}
+
+// expectInNext asks when every short window that is open now is over.
+func (t *trial) expectInNext(key string, row ...step) error {
+	now, err := t.clock()
+	if err != nil {
+		return err
+	}
+	if err := t.until(now + int64(short+t.Design.Resolution(t.anchor))); err != nil {
+		return err
+	}
+	return t.expectAll(key, row...)
+}

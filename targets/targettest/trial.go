@@ -1,0 +1,173 @@
+package targettest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rlbench/rlbench"
+)
+
+const (
+	// long is a window that nothing here outlasts, short one that is waited for.
+	long  = time.Hour
+	short = 400 * time.Millisecond
+	// attempts bounds how often a rule is placed anew because the machine, not
+	// the limiter, let a window's edge pass in the middle of it.
+	attempts = 10
+	// pollMax is the longest pause between two looks at a real clock.
+	pollMax = 5 * time.Millisecond
+)
+
+// trial is one rule held against one subject.
+type trial struct {
+	Subject
+	ctx    context.Context
+	anchor rlbench.Anchor
+	target rlbench.Target
+	keys   int
+}
+
+// limit is count in per under the trial's anchor.
+func (t *trial) limit(count int64, per time.Duration) rlbench.Limit {
+	return rlbench.Limit{Count: count, Per: per, Anchor: t.anchor}
+}
+
+// open opens the subject in place of what was open before.
+func (t *trial) open(instances int, limits ...rlbench.Limit) error {
+	if err := t.close(); err != nil {
+		return err
+	}
+	setup := t.Setup
+	setup.Policy = t.Design.Promise(rlbench.Policy{Algorithm: t.Design.Algorithm, Limits: limits})
+	setup.Instances = instances
+	setup.InFlight = instances * togetherPer
+	target, err := t.Design.Open(t.ctx, setup)
+	if err != nil {
+		return fmt.Errorf("opening it: %w", err)
+	}
+	t.target = target
+	return nil
+}
+
+func (t *trial) close() error {
+	if t.target == nil {
+		return nil
+	}
+	target := t.target
+	t.target = nil
+	if err := target.Close(); err != nil {
+		return fmt.Errorf("closing it: %w", err)
+	}
+	return nil
+}
+
+// freshKey is one that was not asked for yet.
+func (t *trial) freshKey() string {
+	t.keys++
+	return fmt.Sprintf("key-%d", t.keys)
+}
+
+// ask makes one request; anything but Allowed or Denied without an error is one.
+func (t *trial) ask(key string, cost int64, instance int32) (rlbench.Answer, error) {
+	a := t.target.Ask(t.ctx, rlbench.Request{Key: key, Cost: cost, Instance: instance})
+	if a.Err != nil || (a.Outcome != rlbench.Allowed && a.Outcome != rlbench.Denied) {
+		return a, fmt.Errorf("key %q, cost %d: outcome %s with error %v", key, cost, a.Outcome, a.Err)
+	}
+	return a, nil
+}
+
+// expect asks and compares the outcome.
+func (t *trial) expect(want rlbench.Outcome, key string, cost int64) (rlbench.Answer, error) {
+	a, err := t.ask(key, cost, 0)
+	if err == nil && a.Outcome != want {
+		err = fmt.Errorf("key %q, cost %d: %s instead of %s", key, cost, a.Outcome, want)
+	}
+	return a, err
+}
+
+// expectAll asks a row of costs for one key.
+func (t *trial) expectAll(key string, row ...step) error {
+	for i, s := range row {
+		if _, err := t.expect(s.want, key, s.cost); err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+type step struct {
+	cost int64
+	want rlbench.Outcome
+}
+
+func times(n int, s step) []step {
+	row := make([]step, n)
+	for i := range row {
+		row[i] = s
+	}
+	return row
+}
+
+// clock reads the limiter's clock.
+func (t *trial) clock() (int64, error) {
+	clocked, ok := t.target.(rlbench.Clocked)
+	if !ok {
+		return 0, fmt.Errorf("%w: its clock cannot be read", ErrNotApplicable)
+	}
+	return clocked.ReadClock(t.ctx)
+}
+
+// until waits for the limiter's clock to reach the moment, by looking at it.
+func (t *trial) until(moment int64) error {
+	for {
+		now, err := t.clock()
+		if err != nil || now >= moment {
+			return err
+		}
+		left := time.Duration(moment - now)
+		if t.Pass != nil {
+			t.Pass(left)
+			continue
+		}
+		pause := time.NewTimer(min(left, pollMax))
+		select {
+		case <-pause.C:
+		case <-t.ctx.Done():
+			pause.Stop()
+			return context.Cause(t.ctx)
+		}
+	}
+}
+
+// errEdge: a window's edge passed where the rule wanted none.
+var errEdge = errors.New("a window's edge passed in the middle")
+
+// inOneWindow runs the rule's part with a key of its own until no edge of a
+// window of length per passed meanwhile: whether one does is the machine's
+// doing, so it is looked up and not hoped for.
+func (t *trial) inOneWindow(per time.Duration, part func(key string) error) error {
+	for range attempts {
+		before, err := t.clock()
+		if err != nil {
+			return err
+		}
+		partErr := part(t.freshKey())
+		after, err := t.clock()
+		if err != nil {
+			return err
+		}
+		if t.sameWindow(before, after, per) {
+			return partErr
+		}
+	}
+	return fmt.Errorf("%w, %d times of %d", errEdge, attempts, attempts)
+}
+
+func (t *trial) sameWindow(before, after int64, per time.Duration) bool {
+	if t.anchor == rlbench.Epoch {
+		return before/int64(per) == after/int64(per)
+	}
+	return after-before < int64(per)
+}
