@@ -14,7 +14,6 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
-	"github.com/redis/go-redis/v9"
 	"github.com/testcontainers/testcontainers-go"
 	tclog "github.com/testcontainers/testcontainers-go/log"
 )
@@ -199,12 +198,10 @@ func (b *box) awaitReady(ctx context.Context) (address, version string, err erro
 	// Not the host that the library would name: on some virtual machines that is
 	// the address of the bridge, and load goes to loopback alone.
 	host := fmt.Sprintf("127.0.0.1:%d", port.Num())
-	c := connect(&redis.Options{Addr: host})
-	defer c.Close()
-	if err := awaitPong(ctx, c, nil); err != nil {
+	if version, err = awaitPong(ctx, host, nil); err != nil {
 		return "", "", fmt.Errorf("wait for its server to answer: %w; last line of its log: %s", err, lastLine(b.bytes()))
 	}
-	return "redis://" + host + "/0", versionOf(ctx, c), nil
+	return "redis://" + host + "/0", version, nil
 }
 
 // bytes is the container's log: as it is now, or as it was at the end.

@@ -47,7 +47,7 @@ func diagnose(ctx context.Context, choice Choice, c candidate) Diagnosis {
 	case errors.As(err, &missing):
 		d.Found, d.Hint = missing.Error(), missing.Hint
 	case errors.As(err, &mistake):
-		d.Found, d.Hint = mistake.Error(), mistake.Hint
+		d.Hint = mistake.Hint
 	}
 	return d
 }

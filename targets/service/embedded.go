@@ -19,15 +19,10 @@ const (
 )
 
 func startEmbedded(_ context.Context, _ Choice) (*Service, error) {
-	e := &embedded{store: miniredis.NewMiniRedis(), began: time.Now(), end: make(chan struct{})}
-	e.store.SetTime(e.began)
-	e.store.ClockTTL(true)
-	if err := e.store.StartAddr("127.0.0.1:0"); err != nil {
+	e, err := embed()
+	if err != nil {
 		return nil, fmt.Errorf("start the embedded server: %w", err)
 	}
-	e.commands = e.store.Server()
-	e.commands.SetPreHook(e.before)
-	e.sweeping.Go(e.sweep)
 	return newService(Service{
 		Backend: Embedded, Version: embeddedVersion(debug.ReadBuildInfo()), Source: "in this process",
 		Address: "redis://" + e.store.Addr() + "/0", Owned: true,
@@ -37,6 +32,11 @@ func startEmbedded(_ context.Context, _ Choice) (*Service, error) {
 // embedded is a work-alike that lives by real time, as Redis does: one command
 // at a time, the clock (TIME, and what has expired) read once before each and
 // standing still while it runs, a script and all its calls included.
+//
+// So an expiry is exact: a key lives as long as its TTL says by that clock, to
+// the nanosecond, and no resolution is added to Redis's own (1 ms for PX). The
+// price is that every command brings the TTL of every key up to date: about
+// 0.2 µs a key, so that with 10 000 keys a command takes 2 ms instead of 0.2.
 //
 // The work-alike itself looks at its clock before every call of a script: a key
 // could expire between the two calls of one script, and a counter be made anew
@@ -56,6 +56,19 @@ type embedded struct {
 }
 
 type connection struct{ inTurn bool }
+
+func embed() (*embedded, error) {
+	e := &embedded{store: miniredis.NewMiniRedis(), began: time.Now(), end: make(chan struct{})}
+	e.store.SetTime(e.began)
+	e.store.ClockTTL(true)
+	if err := e.store.StartAddr("127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	e.commands = e.store.Server()
+	e.commands.SetPreHook(e.before)
+	e.sweeping.Go(e.sweep)
+	return e, nil
+}
 
 // before is called before every command, on the goroutine of its connection, and
 // again before every call of a script. It says true when it has run the command.
@@ -113,12 +126,17 @@ func (e *embedded) sweep() {
 		case <-e.end:
 			return
 		case <-ticker.C:
-			e.turn.Lock()
-			e.advance()
-			e.store.DB(0) // looking at one database expires what is due in all
-			e.turn.Unlock()
+			e.free()
 		}
 	}
+}
+
+// free removes what has expired.
+func (e *embedded) free() {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.advance()
+	e.store.DB(0) // looking at one database expires what is due in all
 }
 
 func (e *embedded) close() error {

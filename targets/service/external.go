@@ -33,6 +33,9 @@ func useExternal(ctx context.Context, choice Choice) (*Service, error) {
 	if err := allowed(address, choice.AllowRemote); err != nil {
 		return nil, err
 	}
+	if err := reach(ctx, options, answerMax); err != nil {
+		return nil, noAnswer(address, err)
+	}
 	client := connect(options)
 	defer client.Close()
 	if err := client.Ping(ctx).Err(); err != nil {

@@ -1,6 +1,9 @@
 package service
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Missing says that something a backend needs is not there. The person can
 // bring it, or choose another backend.
@@ -11,8 +14,11 @@ type Missing struct {
 	Err error
 }
 
-// Error is What and Why, without the Hint.
-func (m *Missing) Error() string { return fmt.Sprintf("%s: %s", m.What, m.Why) }
+// Error is What and Why, without the Hint, in one line: some engines answer in
+// several.
+func (m *Missing) Error() string {
+	return strings.Join(strings.Fields(fmt.Sprintf("%s: %s", m.What, m.Why)), " ")
+}
 
 // Unwrap is the cause.
 func (m *Missing) Unwrap() error { return m.Err }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"net"
 	"strings"
 	"time"
 
@@ -13,6 +14,9 @@ const (
 	// pingInterval is the pause between two looks at a server that starts: a
 	// published port gives no event to wait for.
 	pingInterval = 5 * time.Millisecond
+	// dialMax is how long one such look may take to connect: the bridge of a new
+	// container drops the first packet, and the system would repeat it after 1 s.
+	dialMax = 50 * time.Millisecond
 	// answerMax is how long a server may take to answer one of our questions.
 	answerMax = 3 * time.Second
 )
@@ -29,21 +33,41 @@ func connect(options *redis.Options) *redis.Client {
 	return redis.NewClient(&o)
 }
 
-// awaitPong pings until the server answers; ended is closed when it no longer
-// can. The error is the context's, or nil with false when the server ended.
-func awaitPong(ctx context.Context, client *redis.Client, ended <-chan struct{}) error {
+// reach opens a connection and closes it again. A client that cannot connect
+// writes lines of its own to standard error: it gets to try only after this.
+func reach(ctx context.Context, options *redis.Options, within time.Duration) error {
+	dialer := net.Dialer{Timeout: within}
+	network := options.Network
+	if network == "" {
+		network = "tcp"
+	}
+	c, err := dialer.DialContext(ctx, network, options.Addr)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// awaitPong asks until the server answers or can no longer: the context ended,
+// or ended was closed. It returns what the server is.
+func awaitPong(ctx context.Context, address string, ended <-chan struct{}) (version string, err error) {
+	options := &redis.Options{Addr: address}
+	client := connect(options)
+	defer client.Close()
 	ticker := time.NewTicker(pingInterval)
 	defer ticker.Stop()
 	for {
-		err := client.Ping(ctx).Err()
+		if err = reach(ctx, options, dialMax); err == nil {
+			err = client.Ping(ctx).Err()
+		}
 		if err == nil {
-			return nil
+			return versionOf(ctx, client), nil
 		}
 		select {
 		case <-ctx.Done():
-			return err
+			return "", err
 		case <-ended:
-			return err
+			return "", err
 		case <-ticker.C:
 		}
 	}

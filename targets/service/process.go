@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -155,12 +153,10 @@ func (p *process) awaitReady(ctx context.Context, address string) (version strin
 	case <-ctx.Done():
 		return "", fmt.Errorf("wait for %s to be ready: %w", p.cmd.Path, ctx.Err())
 	}
-	client := connect(&redis.Options{Addr: address})
-	defer client.Close()
-	if err := awaitPong(ctx, client, p.ended); err != nil {
+	if version, err = awaitPong(ctx, address, p.ended); err != nil {
 		return "", fmt.Errorf("wait for %s to answer: %w", p.cmd.Path, err)
 	}
-	return versionOf(ctx, client), nil
+	return version, nil
 }
 
 // whyEnded tells a port that was taken from a binary that does not run. The
