@@ -72,8 +72,8 @@ type place struct {
 
 // The excerpt shows at most this much of a line before and after the caret.
 const (
-	excerptBefore = 60
-	excerptAfter  = 60
+	excerptBefore = 80
+	excerptAfter  = 80
 )
 
 // excerpt draws the line with a caret below. Whatever a terminal could obey or

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 // reader reads values out of the tree and collects what is wrong with them.
 type reader struct {
 	found []found
+	// unread counts the values that are not there to be read because of a
+	// mistake found before.
+	unread int
 }
 
 // found is a mistake and the order of the source that it lies in.
@@ -37,14 +41,14 @@ func (r *reader) mistakes() Mistakes {
 	for _, f := range r.found {
 		all = append(all, f.Mistake)
 	}
-	return all
+	return slices.Compact(all)
 }
 
-// clean runs read and reports whether it found nothing wrong.
+// clean runs read and reports whether it read everything and found nothing wrong.
 func (r *reader) clean(read func()) bool {
-	before := len(r.found)
+	found, unread := len(r.found), r.unread
 	read()
-	return len(r.found) == before
+	return len(r.found) == found && r.unread == unread
 }
 
 // read takes the value of the field of the given name.
@@ -87,7 +91,8 @@ func (r *reader) fields(n *node, what string, known ...field) {
 // value reads the value of an entry, unless there is none.
 func (r *reader) value(e entry, read read) {
 	switch {
-	case e.value == nil: // refused already
+	case e.value == nil:
+		r.unread++
 	case e.value.kind == empty:
 		r.wrong(e.key, "give it a value or leave it out", "%q is empty", e.name)
 	default:
@@ -119,9 +124,11 @@ func (r *reader) list(each func(i int, item *node)) read {
 			r.wrong(v.at, "", "%s needs at least one item", name)
 		}
 		for i, item := range v.items {
-			if item != nil {
-				each(i, item)
+			if item == nil {
+				r.unread++
+				continue
 			}
+			each(i, item)
 		}
 	}
 }
@@ -176,6 +183,8 @@ func whole[T ~int | ~int64](r *reader, into *T, least, greatest int64) read {
 	return r.scalar(func(name, text string, v *node) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		switch {
+		case errors.Is(err, strconv.ErrRange):
+			r.wrong(v.at, "", "%s lies between %d and %d, and %s does not", name, least, greatest, text)
 		case v.quoted && err == nil:
 			r.wrong(v.at, "leave the quotes out", "%s is a number, and %q is a text", name, text)
 		case err != nil:
