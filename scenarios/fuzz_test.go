@@ -60,6 +60,13 @@ func plannedTwice(t *testing.T, s *Scenario) {
 	if len(plan.Arrivals)+len(plan.Clients) == 0 {
 		t.Fatal("the Plan asks for nothing")
 	}
+	var counted int64
+	for _, p := range s.Shape(plan).Parts {
+		counted += p.Requests
+	}
+	if counted != int64(len(plan.Arrivals)) {
+		t.Fatalf("the parts make %d requests, the Plan has %d", counted, len(plan.Arrivals))
+	}
 	for i, a := range plan.Arrivals {
 		if a.Key == "" || a.Cost < 1 || a.Instance < 0 || int(a.Instance) >= s.Instances || i > 0 && a.At < plan.Arrivals[i-1].At {
 			t.Fatalf("request %d is %+v", i, a)

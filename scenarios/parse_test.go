@@ -22,6 +22,17 @@ func TestTextsThatAreNoScenario(t *testing.T) {
 		{"larger than any story", minimal("why: " + strings.Repeat("x", TextMax)), "are more than the 65536 that a scenario may have"},
 		{"nested by dashes on one line", strings.Repeat("- ", 200) + "a", "more than 32 deep"},
 		{"a list as a field's name", "? [a]\n: 1\n", "this is not YAML"},
+		{"an alias as a field's name", "*a : 1\n", "aliases (*name) are not read"},
+		{"a merge of one field alone", "<<: {name: x}\n", "merge keys (<<) are not read"},
+		{"a text alone", "race\n", "a scenario is a mapping, not a single value"},
+		{"an escape smuggled in by quotes", minimal(`why: "\e[31m"`), `"why" holds the control character U+001B`},
+		{"one of two bytes", minimal(`why: "\u0085x"`), `"why" holds the control character U+0085`},
+		{"a key that would break a header", minimal(`traffic: [{burst: 1, key: "a\nb"}]`), "key is one line of 1 to 1024 bytes"},
+		{"a key that no store should take", minimal("traffic: [{burst: 1, key: " + strings.Repeat("k", KeyMax+1) + "}]"), "key is one line of 1 to 1024 bytes"},
+		{"a name that no folder could have", minimal("name: " + strings.Repeat("n", NameMax+1)), "is not a name of at most 64 characters"},
+		{"an expectation without a check", minimal("targets: [{name: memory-fixed-window, expect: fail}]"), "expect is a mapping, not a single value"},
+		{"params without names", minimal("targets: [{name: memory-fixed-window, params: [a]}]"), "params is a mapping, not a list"},
+		{"a param that is a list", minimal("targets: [{name: redis-sync-fixed-window, params: {period: [a]}}]"), `"period" is a single value, not a list`},
 		{"directives are another document to the parser", "%YAML 1.2\n---\n" + minimal(), "a second document begins here"},
 	} {
 		all := mistakesOf(t, row.text)

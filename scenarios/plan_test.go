@@ -107,8 +107,12 @@ func TestConstantArrivalsAreExact(t *testing.T) {
 		{"a gap that fits no 64 bits times its number", "{rate: 1000000000/1000000s, for: 3ms}", []rlbench.Instant{0, 1e6, 2e6}},
 	} {
 		var got []rlbench.Instant
-		for _, a := range mustPlan(t, mustParse(t, minimal("traffic: ["+row.part+"]"))).Arrivals {
+		s := mustParse(t, minimal("traffic: ["+row.part+"]"))
+		for _, a := range mustPlan(t, s).Arrivals {
 			got = append(got, a.At)
+		}
+		if n := s.Traffic[0].count(s.Seed, 0, OpsMax); n != int64(len(got)) {
+			t.Errorf("%s: counted %d requests, planned %d", row.reason, n, len(got))
 		}
 		if !slices.Equal(got, row.want) {
 			t.Errorf("%s: %s arrives at %v, want %v", row.reason, row.part, got, row.want)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rlbench/rlbench"
 )
@@ -137,18 +138,38 @@ func (r *reader) list(each func(i int, item *node)) read {
 func (r *reader) scalar(use func(name, text string, v *node)) read {
 	return func(name string, v *node) {
 		if v.kind != scalar {
-			r.wrong(v.at, "", "%s is a single value, not %s", name, kindNames[v.kind])
+			r.wrong(v.at, "", "%q is a single value, not %s", name, kindNames[v.kind])
 			return
+		}
+		// What quotes can smuggle in, a terminal or a server might obey.
+		for _, c := range v.text {
+			if obeyed(c) {
+				r.wrong(v.at, "leave it out", "%q holds the control character %U", name, c)
+				return
+			}
 		}
 		use(name, v.text, v)
 	}
 }
+
+// obeyed reports whether c is a command rather than a character.
+func obeyed(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }
 
 // text reads a text that is not empty.
 func (r *reader) text(into *string) read {
 	return r.scalar(func(name, text string, v *node) {
 		if strings.TrimSpace(text) == "" {
 			r.wrong(v.at, "", "%s is empty", name)
+		}
+		*into = text
+	})
+}
+
+// key reads whose budget it is: one line that fits into a header or a store.
+func (r *reader) key(into *string) read {
+	return r.scalar(func(name, text string, v *node) {
+		if text == "" || len(text) > KeyMax || strings.ContainsAny(text, "\n\t") {
+			r.wrong(v.at, "", "%s is one line of 1 to %d bytes", name, KeyMax)
 		}
 		*into = text
 	})

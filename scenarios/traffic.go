@@ -67,7 +67,7 @@ func (r *reader) traffic(into *[]Part) read {
 			field{"arrivals", choice(r, &p.Arrivals, "way of arriving", Constant, Poisson), ""},
 			field{"think", r.duration(&p.Think, 0, DurationMax), ""},
 			field{"at", r.duration(&p.At, 0, DurationMax), ""},
-			field{"key", r.text(&p.Key), ""},
+			field{"key", r.key(&p.Key), ""},
 			field{"keys", r.keys(&p.Keys), ""},
 			field{"cost", whole(r, &p.Cost, 1, CostMax), ""},
 		)

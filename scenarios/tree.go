@@ -110,7 +110,7 @@ func unreadable(text string) string {
 		return "this is not UTF-8 text"
 	}
 	for i, c := range text {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
+		if obeyed(c) && c != '\r' {
 			return fmt.Sprintf("the control character %U at byte %d has no place in a scenario", c, i)
 		}
 	}
