@@ -52,7 +52,7 @@ const (
 	// BeforeEdge: Instant 0 lies By before an edge.
 	BeforeEdge Edge = "before"
 	// InsideWindow: Instant 0 lies where the whole of the planned traffic fits
-	// before the next edge.
+	// before the next edge, with By to spare.
 	InsideWindow Edge = "inside"
 )
 
