@@ -60,7 +60,8 @@ type source struct {
 }
 
 func newSource(name string, order int, text string) *source {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
+	// A carriage return alone ends a line too, to YAML.
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return &source{name: name, order: order, lines: strings.Split(text, "\n")}
 }
 
