@@ -65,6 +65,8 @@ const (
 	InstancesMax = 1000
 	KeysMax      = 1_000_000
 	CostMax      = 1_000_000_000
+	// KeyMax is the greatest length of a key, in bytes.
+	KeyMax = 1024
 )
 
 // KeyDefault is the key of a traffic part that names none. It is also the first

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -103,7 +102,7 @@ func scale(rate rlbench.Limit, next gaps) (d time.Duration, ok bool) {
 		return 0, false
 	}
 	q, _ := bits.Div64(hi, lo, uint64(rate.Count))
-	return time.Duration(q), q <= math.MaxInt64
+	return time.Duration(q), q <= uint64(maxInt64)
 }
 
 // draw gives the key of the next request.

@@ -9,21 +9,29 @@ import (
 // opening that is neither.
 var variable = regexp.MustCompile(`\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{`)
 
-// expand replaces the variables in every value under n. Names of fields stay as
-// they are.
-func (r *reader) expand(n *node, getenv func(string) (string, bool)) {
+// expand replaces the variables in every value under n and gives the node back;
+// nil when it cannot be read. Names of fields stay as they are.
+func (r *reader) expand(n *node, getenv func(string) (string, bool)) *node {
 	if n == nil {
-		return
+		return nil
 	}
-	for _, e := range n.entries {
-		r.expand(e.value, getenv)
+	for i, e := range n.entries {
+		n.entries[i].value = r.expand(e.value, getenv)
 	}
-	for _, item := range n.items {
-		r.expand(item, getenv)
+	for i, item := range n.items {
+		n.items[i] = r.expand(item, getenv)
 	}
 	if n.kind != scalar || !strings.Contains(n.text, "${") {
-		return
+		return n
 	}
+	if !r.clean(func() { r.replace(n, getenv) }) {
+		return nil
+	}
+	return n
+}
+
+// replace puts the variables' values into a text.
+func (r *reader) replace(n *node, getenv func(string) (string, bool)) {
 	n.text = variable.ReplaceAllStringFunc(n.text, func(found string) string {
 		switch {
 		case found == "$${":

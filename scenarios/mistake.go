@@ -60,7 +60,8 @@ type source struct {
 }
 
 func newSource(name string, order int, text string) *source {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
+	// A carriage return alone ends a line too, to YAML.
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return &source{name: name, order: order, lines: strings.Split(text, "\n")}
 }
 
@@ -72,8 +73,8 @@ type place struct {
 
 // The excerpt shows at most this much of a line before and after the caret.
 const (
-	excerptBefore = 60
-	excerptAfter  = 60
+	excerptBefore = 80
+	excerptAfter  = 80
 )
 
 // excerpt draws the line with a caret below. Whatever a terminal could obey or

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -25,8 +26,13 @@ func (p Part) end() time.Duration { return p.At + p.For }
 // count is how many requests the part makes for certain, counted up to most: all
 // of an open part's, one of each client.
 func (p Part) count(seed int64, part int, most int64) int64 {
-	if p.Clients > 0 {
+	switch {
+	case p.Clients > 0:
 		return min(p.Clients, most)
+	case p.Burst > 0:
+		return min(p.Burst, most)
+	case p.Arrivals != Poisson || p.mean() > 2*OpsMax: // so many that no draw can be few
+		return min(p.mean(), most)
 	}
 	var n int64
 	for range p.instants(seed, part) {
@@ -36,6 +42,18 @@ func (p Part) count(seed int64, part int, most int64) int64 {
 		n++
 	}
 	return n
+}
+
+// mean is how many requests a rate makes on average, and exactly when its
+// arrivals are constant: For·Count/Per, rounded up.
+func (p Part) mean() int64 {
+	hi, lo := bits.Mul64(uint64(p.For), uint64(p.Rate.Count))
+	lo, carry := bits.Add64(lo, uint64(p.Rate.Per)-1, 0)
+	if hi += carry; hi >= uint64(p.Rate.Per) {
+		return maxInt64
+	}
+	n, _ := bits.Div64(hi, lo, uint64(p.Rate.Per))
+	return int64(min(n, uint64(maxInt64)))
 }
 
 // Plan works out every request from the scenario and its seed alone. The error

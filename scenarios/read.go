@@ -2,11 +2,13 @@ package scenarios
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rlbench/rlbench"
 )
@@ -14,6 +16,9 @@ import (
 // reader reads values out of the tree and collects what is wrong with them.
 type reader struct {
 	found []found
+	// unread counts the values that are not there to be read because of a
+	// mistake found before.
+	unread int
 }
 
 // found is a mistake and the order of the source that it lies in.
@@ -37,14 +42,14 @@ func (r *reader) mistakes() Mistakes {
 	for _, f := range r.found {
 		all = append(all, f.Mistake)
 	}
-	return all
+	return slices.Compact(all)
 }
 
-// clean runs read and reports whether it found nothing wrong.
+// clean runs read and reports whether it read everything and found nothing wrong.
 func (r *reader) clean(read func()) bool {
-	before := len(r.found)
+	found, unread := len(r.found), r.unread
 	read()
-	return len(r.found) == before
+	return len(r.found) == found && r.unread == unread
 }
 
 // read takes the value of the field of the given name.
@@ -87,7 +92,8 @@ func (r *reader) fields(n *node, what string, known ...field) {
 // value reads the value of an entry, unless there is none.
 func (r *reader) value(e entry, read read) {
 	switch {
-	case e.value == nil: // refused already
+	case e.value == nil:
+		r.unread++
 	case e.value.kind == empty:
 		r.wrong(e.key, "give it a value or leave it out", "%q is empty", e.name)
 	default:
@@ -119,9 +125,11 @@ func (r *reader) list(each func(i int, item *node)) read {
 			r.wrong(v.at, "", "%s needs at least one item", name)
 		}
 		for i, item := range v.items {
-			if item != nil {
-				each(i, item)
+			if item == nil {
+				r.unread++
+				continue
 			}
+			each(i, item)
 		}
 	}
 }
@@ -130,18 +138,38 @@ func (r *reader) list(each func(i int, item *node)) read {
 func (r *reader) scalar(use func(name, text string, v *node)) read {
 	return func(name string, v *node) {
 		if v.kind != scalar {
-			r.wrong(v.at, "", "%s is a single value, not %s", name, kindNames[v.kind])
+			r.wrong(v.at, "", "%q is a single value, not %s", name, kindNames[v.kind])
 			return
+		}
+		// What quotes can smuggle in, a terminal or a server might obey.
+		for _, c := range v.text {
+			if obeyed(c) {
+				r.wrong(v.at, "leave it out", "%q holds the control character %U", name, c)
+				return
+			}
 		}
 		use(name, v.text, v)
 	}
 }
+
+// obeyed reports whether c is a command rather than a character.
+func obeyed(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }
 
 // text reads a text that is not empty.
 func (r *reader) text(into *string) read {
 	return r.scalar(func(name, text string, v *node) {
 		if strings.TrimSpace(text) == "" {
 			r.wrong(v.at, "", "%s is empty", name)
+		}
+		*into = text
+	})
+}
+
+// key reads whose budget it is: one line that fits into a header or a store.
+func (r *reader) key(into *string) read {
+	return r.scalar(func(name, text string, v *node) {
+		if text == "" || len(text) > KeyMax || strings.ContainsAny(text, "\n\t") {
+			r.wrong(v.at, "", "%s is one line of 1 to %d bytes", name, KeyMax)
 		}
 		*into = text
 	})
@@ -176,6 +204,8 @@ func whole[T ~int | ~int64](r *reader, into *T, least, greatest int64) read {
 	return r.scalar(func(name, text string, v *node) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		switch {
+		case errors.Is(err, strconv.ErrRange):
+			r.wrong(v.at, "", "%s lies between %d and %d, and %s does not", name, least, greatest, text)
 		case v.quoted && err == nil:
 			r.wrong(v.at, "leave the quotes out", "%s is a number, and %q is a text", name, text)
 		case err != nil:

@@ -75,8 +75,9 @@ func Parse(file string, text []byte, catalogue Catalogue, getenv func(string) (s
 		for i, o := range overrides {
 			r.override(root, o, i+1)
 		}
-		r.expand(root, getenv)
-		r.scenario(root, s, catalogue)
+		if root = r.expand(root, getenv); root != nil {
+			r.scenario(root, s, catalogue)
+		}
 	}
 	if all := r.mistakes(); all != nil {
 		return nil, all
@@ -113,7 +114,7 @@ func (r *reader) scenario(root *node, s *Scenario, catalogue Catalogue) {
 			r.startFits(root, s)
 		}
 	}
-	if v := root.child("bounds"); sound["traffic"] && (v == nil || sound["bounds"]) {
+	if sound["traffic"] && (root.entry("bounds") == nil || sound["bounds"]) {
 		r.trafficFits(root, s)
 	}
 }
@@ -153,10 +154,10 @@ func (r *reader) startFits(root *node, s *Scenario) {
 	start := root.child("start")
 	windows := s.alignedWindows()
 	if len(windows) == 0 {
-		r.wrong(start.at, "leave it out, or choose anchor: epoch", "a start needs aligned windows, and a %s has none", s.Policy.Algorithm)
+		r.wrong(start.at, "leave it out, or choose anchor: epoch or a sliding-counter", "a start needs windows that lie on the limiter's clock, and these policies have none")
 		return
 	}
 	if w := shortest(windows); s.Start.By >= w {
-		r.wrong(start.entries[0].value.at, "", "%s is not below the window of %s", s.Start.By, w)
+		r.wrong(start.entries[0].value.at, "", "%s %s an edge is not within the window of %s", s.Start.By, s.Start.Edge, w)
 	}
 }

@@ -53,14 +53,14 @@ func (r *reader) steps(src *source, path string) []step {
 		if i > 0 {
 			column++
 		}
-		name, rest, _ := strings.Cut(part, "[")
+		name, _, _ := strings.Cut(part, "[")
 		if name == "" {
 			r.wrong(place{src, 1, column}, "write PATH=VALUE, such as traffic[0].burst=50", "a field's name is missing from the path")
 			return nil
 		}
 		steps = append(steps, step{at: place{src, 1, column}, name: name})
 		at := place{src, 1, column + utf8.RuneCountInString(name)}
-		for rest = part[len(name):]; rest != ""; {
+		for rest := part[len(name):]; rest != ""; {
 			digits, after, closed := strings.Cut(strings.TrimPrefix(rest, "["), "]")
 			item, err := strconv.ParseUint(digits, 10, 31)
 			if !closed || err != nil || rest[0] != '[' {

@@ -60,14 +60,14 @@ func (r *reader) traffic(into *[]Part) read {
 	return r.list(func(_ int, item *node) {
 		p := Part{Cost: 1}
 		r.fields(item, "a traffic part",
-			field{"burst", whole(r, &p.Burst, 1, OpsMax), ""},
+			field{"burst", whole(r, &p.Burst, 1, InFlightMax), ""},
 			field{"rate", r.limit(&p.Rate), ""},
 			field{"clients", whole(r, &p.Clients, 1, InFlightMax), ""},
 			field{"for", r.duration(&p.For, 1, DurationMax), ""},
 			field{"arrivals", choice(r, &p.Arrivals, "way of arriving", Constant, Poisson), ""},
 			field{"think", r.duration(&p.Think, 0, DurationMax), ""},
 			field{"at", r.duration(&p.At, 0, DurationMax), ""},
-			field{"key", r.text(&p.Key), ""},
+			field{"key", r.key(&p.Key), ""},
 			field{"keys", r.keys(&p.Keys), ""},
 			field{"cost", whole(r, &p.Cost, 1, CostMax), ""},
 		)
@@ -127,35 +127,28 @@ func (r *reader) shapeOf(item *node) {
 	}
 }
 
-// trafficFits checks the traffic against what ends the run.
+// trafficFits checks the traffic against what ends the run. A bound that was
+// written is pointed at; a default is not there to be seen.
 func (r *reader) trafficFits(root *node, s *Scenario) {
 	traffic, bounds := root.child("traffic"), root.child("bounds")
-	if bounds == nil {
-		bounds = &node{}
-	}
-	// A bound that was written is pointed at, a default is not there to be seen.
 	where := func(bound string, otherwise place) place {
-		if v := bounds.child(bound); v != nil {
-			return v.at
+		if bounds == nil || bounds.child(bound) == nil {
+			return otherwise
 		}
-		return otherwise
+		return bounds.placeOf(bound)
 	}
 	var least int64 // counted no further than one beyond what may be asked for at all
+	latest := 0
 	for i, p := range s.Traffic {
-		item := traffic.items[i]
-		if n := max(p.Burst, p.Clients); n > int64(s.Bounds.InFlight) {
-			name := "burst"
-			if p.Clients > 0 {
-				name = "clients"
-			}
-			r.wrong(item.placeOf(name), fmt.Sprintf("bounds: {in_flight: %d}", n),
-				"%s of %d cannot be in flight at once: the bound is %d", name, n, s.Bounds.InFlight)
-		}
-		if end := p.end(); end > s.Bounds.Duration {
-			r.wrong(where("duration", item.at), raise("duration", end.String(), end <= DurationMax),
-				"the traffic goes on until %s, and the bound is %s", end, s.Bounds.Duration)
+		r.inFlightFits(traffic.items[i], p, s.Bounds.InFlight)
+		if p.end() > s.Traffic[latest].end() {
+			latest = i
 		}
 		least += p.count(s.Seed, i, OpsMax+1-least)
+	}
+	if end := s.Traffic[latest].end(); end > s.Bounds.Duration {
+		r.wrong(where("duration", traffic.items[latest].at), raise("duration", end.String(), end <= DurationMax),
+			"the traffic goes on until %s, and the bound is %s", end, s.Bounds.Duration)
 	}
 	switch at := where("ops", traffic.at); {
 	case least > s.Bounds.Ops:
@@ -166,6 +159,20 @@ func (r *reader) trafficFits(root *node, s *Scenario) {
 	}
 }
 
+// inFlightFits refuses a burst of which not all can be in flight at once: it
+// would be another burst than the one that was asked for.
+func (r *reader) inFlightFits(item *node, p Part, most int) {
+	if p.Burst > int64(most) {
+		r.wrong(item.placeOf("burst"), raise("in_flight", fmt.Sprint(p.Burst), true),
+			"a burst of %d cannot be in flight at once: the bound is %d", p.Burst, most)
+	}
+	if p.Clients > int64(most) {
+		r.wrong(item.placeOf("clients"), raise("in_flight", fmt.Sprint(p.Clients), true),
+			"%d clients cannot be in flight at once: the bound is %d", p.Clients, most)
+	}
+}
+
+// raise is the hint to write a greater bound, where there can be one.
 func raise(bound, value string, possible bool) string {
 	if !possible {
 		return "ask for less: no bound goes that far"

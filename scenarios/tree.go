@@ -110,7 +110,7 @@ func unreadable(text string) string {
 		return "this is not UTF-8 text"
 	}
 	for i, c := range text {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
+		if obeyed(c) && c != '\r' {
 			return fmt.Sprintf("the control character %U at byte %d has no place in a scenario", c, i)
 		}
 	}
@@ -218,24 +218,30 @@ func begin(src *source, n ast.Node) place {
 }
 
 // convert reduces a YAML node. What a scenario may not hold becomes a mistake
-// and an unread node, which nothing complains about again.
+// and nil, which nothing complains about again.
 func (r *reader) convert(src *source, n ast.Node) *node {
 	out := &node{at: begin(src, n)}
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		out.kind = mapping
 		for _, pair := range n.Values {
-			r.convertEntry(src, out, pair)
+			if !r.convertEntry(src, out, pair) {
+				return nil
+			}
 		}
 	case *ast.MappingValueNode:
 		out.kind = mapping
-		r.convertEntry(src, out, n)
+		if !r.convertEntry(src, out, n) {
+			return nil
+		}
 	case *ast.SequenceNode:
 		out.kind = sequence
 		for _, item := range n.Values {
 			out.items = append(out.items, r.convert(src, item))
 		}
 	case *ast.NullNode:
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode: // scalars too, to the library
+		return r.refuse(out.at, n)
 	case *ast.LiteralNode:
 		out.kind, out.text, out.quoted = scalar, n.Value.Value, true
 	case ast.ScalarNode:
@@ -265,23 +271,26 @@ func (r *reader) refuse(at place, n ast.Node) *node {
 	return nil
 }
 
-func (r *reader) convertEntry(src *source, into *node, pair *ast.MappingValueNode) {
+// convertEntry adds a pair to a mapping. It returns false when what the mapping
+// holds can no longer be told.
+func (r *reader) convertEntry(src *source, into *node, pair *ast.MappingValueNode) bool {
 	at := begin(src, pair.Key)
 	if _, ok := pair.Key.(*ast.MergeKeyNode); ok {
 		r.wrong(at, "write the fields out", "merge keys (<<) are not read in a scenario")
-		return
+		return false
 	}
 	key := r.convert(src, pair.Key)
 	if key == nil {
-		return
+		return false
 	}
 	if key.kind != scalar {
 		r.wrong(at, "", "a field's name is one word, not %s", kindNames[key.kind])
-		return
+		return false
 	}
 	if first := into.entry(key.text); first != nil {
 		r.wrong(at, "keep one of them", "%q stands twice; the first is on line %d", key.text, first.key.line)
-		return
+		return true
 	}
 	into.entries = append(into.entries, entry{key: at, name: key.text, value: r.convert(src, pair.Value)})
+	return true
 }
