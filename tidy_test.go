@@ -44,8 +44,8 @@ var planForTests = map[string][]string{
 // Each heavy client stays behind one package; nothing else may import it.
 var heavy = map[string]string{
 	"github.com/testcontainers/testcontainers-go": "targets/service",
-	"github.com/alicebob/miniredis/v2":            "targets/service",
-	"github.com/redis/go-redis/v9":                "targets/redis targets/service",
+	"github.com/alicebob/miniredis/v2":            "targets/service targets/targettest",
+	"github.com/redis/go-redis/v9":                "targets/redis targets/service targets/targettest",
 	"github.com/parquet-go/parquet-go":            "internal/evidence",
 	"github.com/HdrHistogram/hdrhistogram-go":     "internal/driver internal/evidence cmd/rlbench",
 	"github.com/goccy/go-yaml":                    "scenarios",

@@ -74,11 +74,7 @@ func schemaCommand() *cobra.Command {
 			if args[0] == "run" {
 				schema = evidence.Schema
 			}
-			text, err := schema()
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", strings.TrimSpace(string(text)))
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", strings.TrimSpace(string(schema())))
 			return err
 		},
 	}

@@ -40,13 +40,19 @@ type try struct {
 // setup is what the target is opened with.
 func (t *try) setup(s *session) targets.Setup {
 	setup := targets.Setup{
-		Policy: t.use.Policy, Instances: s.plan.Instances, InFlight: s.plan.Bounds.InFlight, Timeout: decisionTimeout,
+		Policy: t.use.Policy, Instances: s.plan.Instances, InFlight: inFlight(s.plan), Timeout: decisionTimeout,
 		Namespace: fmt.Sprintf("rlbench:%s-%d-%d:", t.base.UTC().Format("20060102T150405.000000"), os.Getpid(), t.number),
 	}
 	if server := s.servers[t.design.Needs]; server != nil {
 		setup.Address = server.Address
 	}
 	return setup
+}
+
+// inFlight is how many requests can wait for answers at once: no more than the
+// bound allows, and no more than there are. Targets keep connections for them.
+func inFlight(p *rlbench.Plan) int {
+	return min(p.Bounds.InFlight, len(p.Arrivals)+len(p.Clients))
 }
 
 // run drives the target. An error means that there is no evidence at all.
@@ -214,7 +220,7 @@ func quantiles(h *hdrhistogram.Histogram) reports.Quantiles {
 func checkSetup(use scenarios.TargetUse, plan *rlbench.Plan) error {
 	d := design(use.Name)
 	setup := targets.Setup{
-		Policy: use.Policy, Instances: plan.Instances, InFlight: plan.Bounds.InFlight,
+		Policy: use.Policy, Instances: plan.Instances, InFlight: inFlight(plan),
 		Timeout: decisionTimeout, Namespace: "check", Address: "check",
 	}
 	if err := d.Check(setup); err != nil {
