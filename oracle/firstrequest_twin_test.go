@@ -2,10 +2,7 @@ package oracle
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
-	"testing"
 )
 
 // The twin of the first-request promise: every choice of moments, tick by tick,
@@ -69,6 +66,9 @@ func (w *firstTwin) explore(s firstTwinState) bool {
 				return true
 			}
 		case o.kind == 'D':
+			if w.p.refusalsOpen && s.t >= s.end && w.opens(s, o.cost, s.left&^bit) {
+				return true
+			}
 		case s.t >= s.end:
 			if !dear && w.opens(s, o.cost, s.left&^bit) {
 				return true
@@ -92,7 +92,7 @@ func (w *firstTwin) opens(s firstTwinState, cost, left int64) bool {
 	return false
 }
 
-// starved asks whether a refusal of that cost can have been right: whether some
+// rightlyRefused asks whether a refusal of that cost can have been right: whether some
 // choice of moments, with whatever was charged, leaves no room at some moment of it.
 func (w *firstTwin) rightlyRefused(q twinOp, charges bool) bool {
 	ops := slices.Clone(w.ops)
@@ -174,21 +174,7 @@ func historyOf(ops []twinOp) (*history, []int64) {
 	return h, ids
 }
 
-// histories is how many random histories a test judges: few by default,
-// RLBENCH_HISTORIES of them when that is set.
-func histories(t *testing.T, few int) int {
-	text := os.Getenv("RLBENCH_HISTORIES")
-	if text == "" {
-		return few
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("RLBENCH_HISTORIES=%q is not a number of histories", text)
-	}
-	return n
-}
-
-// randomOps draws a small history on times 0..12.
+// randomTwinOps draws a small history on times 0..12.
 func randomTwinOps(random *rand.Rand, most int, kinds string, costs int64) []twinOp {
 	ops := make([]twinOp, 2+random.IntN(most-1))
 	long := 1 + random.Int64N(6)

@@ -61,6 +61,8 @@ func openOver(e *evidence) (judge, string) {
 			o.frail = "the limiter's clock stepped, so where its windows lie is not known"
 		}
 		return o, ""
+	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
+		return newFirstOver(e), ""
 	}
 	return nil, notJudged(e.run.Policy)
 }
