@@ -182,7 +182,7 @@ type firstSweep struct {
 func (u *unitOps) newSweep() *firstSweep {
 	sw := &firstSweep{u: u, before: make([]int64, len(u.sent)+1), lightest: math.MaxInt64, roomiest: 0}
 	short := func(i int) bool { return u.done[i]-u.sent[i] < u.promise.windowMin }
-	for _, at := range order(u.done) {
+	for _, at := range u.due {
 		if short(int(at)) {
 			sw.done = append(sw.done, u.done[at])
 			sw.weight = append(sw.weight, u.weight[at])

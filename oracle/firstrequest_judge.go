@@ -97,7 +97,7 @@ func (o *firstOver) together(h *history) bool {
 	for _, p := range o.strict {
 		u := p.units(h)
 		sent = sent && u.atSent()
-		done = done && u.atDone(h.due())
+		done = done && u.atDone()
 	}
 	return sent || done
 }

@@ -15,7 +15,9 @@ type unitOps struct {
 	// limit is the promise's, in units; unit is how much cost one of them is.
 	limit, unit int64
 	// sent, done and weight are the allowed ops in order of sent.
+	// due is the order in which they were done.
 	sent, done, weight []int64
+	due                []uint32
 	// equal: every weight is 1, so that the search is exact.
 	equal bool
 	// openers are in order of sent. Those without an end stand in classes of the
@@ -55,7 +57,8 @@ func (p firstRequest) units(h *history) *unitOps {
 		unit = greatestCommonDivisor(unit, c)
 	}
 	unit = max(unit, 1)
-	u := &unitOps{promise: p, unit: unit, limit: p.limit / unit, ops: a, sent: a.sent, done: a.done, weight: a.cost, equal: true}
+	u := &unitOps{promise: p, unit: unit, limit: p.limit / unit, ops: a, equal: true,
+		sent: a.sent, done: a.done, weight: a.cost, due: h.due()}
 	if unit > 1 {
 		u.weight = make([]int64, len(a.cost))
 		for i, c := range a.cost {
@@ -120,9 +123,9 @@ func (u *unitOps) atSent() bool {
 }
 
 // atDone tries the moments at which each request was answered.
-func (u *unitOps) atDone(due []uint32) bool {
-	moments, weights := make([]int64, len(due)), make([]int64, len(due))
-	for i, at := range due {
+func (u *unitOps) atDone() bool {
+	moments, weights := make([]int64, len(u.due)), make([]int64, len(u.due))
+	for i, at := range u.due {
 		moments[i], weights[i] = u.done[at], u.weight[at]
 	}
 	return u.serves(moments, weights, u.promise.windowMin) || u.serves(moments, weights, u.promise.windowMax)
