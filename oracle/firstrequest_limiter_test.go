@@ -142,7 +142,7 @@ var designs = []struct {
 // A correct limiter is never accused, whatever its latency; most of its runs are
 // explained.
 func TestFirstRequestNeverAccusesACorrectLimiter(t *testing.T) {
-	runs, ops := max(1, histories(t)/100), 3000
+	runs, ops := max(1, histories(t, 4000)/100), 3000
 	for _, d := range designs {
 		for _, costs := range []int64{1, 3} {
 			var count [3]int

@@ -34,7 +34,7 @@ var firstKinds = []struct {
 // Every verdict holds against all choices of moments; for equal costs it is
 // never in doubt.
 func TestFirstRequestAgainstEveryChoiceOfMoments(t *testing.T) {
-	n := histories(t)
+	n := histories(t, 4000)
 	for at, kind := range firstKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(at), 7))

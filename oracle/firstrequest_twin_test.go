@@ -2,7 +2,10 @@ package oracle
 
 import (
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
+	"testing"
 )
 
 // The twin of the first-request promise: every choice of moments, tick by tick,
@@ -172,6 +175,20 @@ func historyOf(ops []twinOp) (*history, []int64) {
 		}
 	}
 	return h, ids
+}
+
+// histories is how many random histories a test judges: few by default,
+// RLBENCH_HISTORIES of them when that is set.
+func histories(t *testing.T, few int) int {
+	text := os.Getenv("RLBENCH_HISTORIES")
+	if text == "" {
+		return few
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("RLBENCH_HISTORIES=%q is not a number of histories", text)
+	}
+	return n
 }
 
 // randomTwinOps draws a small history on times 0..12.

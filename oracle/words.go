@@ -50,6 +50,9 @@ func eachLimit(p rlbench.Policy, say func(rlbench.Limit) string) string {
 	return strings.Join(parts, ", and ")
 }
 
+// steppedWindows is why nothing can be said against windows on a stepped clock.
+const steppedWindows = "the limiter's clock stepped, so where its windows lie is not known"
+
 // openOver returns the judge of never-over for the policy of a Run.
 func openOver(e *evidence) (judge, string) {
 	switch p := e.run.Policy; {
@@ -58,11 +61,11 @@ func openOver(e *evidence) (judge, string) {
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.Epoch):
 		o := newOver(e, alignedRules(e.run))
 		if stepped(e.run) {
-			o.frail = "the limiter's clock stepped, so where its windows lie is not known"
+			o.frail = steppedWindows
 		}
 		return o, ""
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
-		return newFirstOver(e), ""
+		return newOpened(e), ""
 	}
 	return nil, notJudged(e.run.Policy)
 }
@@ -79,23 +82,46 @@ func starvedOf(e *evidence) *starved {
 	p := e.run.Policy
 	switch {
 	case p.Algorithm == rlbench.SlidingLog:
-		return newStarved(e, windowRooms(p, int64(p.Drift)), windowRooms(p, 0), doubt{})
-	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.Epoch):
-		var rooms []room
-		for _, r := range alignedRules(e.run).lenient {
-			rooms = append(rooms, alignedRoom{r.(aligned)})
+		s := newStarved(e, windowRooms(p, int64(p.Drift)), nil, doubt{})
+		if p.Drift > 0 {
+			s.strict = [][]room{windowRooms(p, 0)}
 		}
-		s := newStarved(e, rooms, rooms, clockDoubt(e.run))
+		s.firm = windowRooms(p, -int64(p.Resolution)-int64(p.Drift))
+		return s
+	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.Epoch):
+		rules := alignedRules(e.run)
+		s := newStarved(e, alignedRooms(rules.lenient), nil, rules.wide)
+		if !rules.wide.none() {
+			for _, world := range rules.strict {
+				s.strict = append(s.strict, alignedRooms(world))
+			}
+		}
+		s.firm = s.lenient
+		if !e.run.Clock.Stated {
+			s.blind = rules.onlyIf
+		}
 		if stepped(e.run) {
-			s.frail = "the limiter's clock stepped, so where its windows lie is not known"
+			s.frail = steppedWindows
 		}
 		return s
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
 		// What ends such a window may come up to one step of the clock late.
 		late := int64(p.Resolution)
-		return newStarved(e, windowRooms(p, late+int64(p.Drift)), windowRooms(p, late), doubt{})
+		s := newStarved(e, windowRooms(p, late+int64(p.Drift)), nil, doubt{})
+		if p.Drift > 0 {
+			s.strict = [][]room{windowRooms(p, late)}
+		}
+		return s
 	}
 	return nil
+}
+
+func alignedRooms(rules []rule) []room {
+	var rooms []room
+	for _, r := range rules {
+		rooms = append(rooms, alignedRoom{r.(aligned)})
+	}
+	return rooms
 }
 
 // windowRooms are the windows of the policy's limits, longer by what the limiter's
