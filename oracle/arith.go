@@ -26,3 +26,17 @@ func greatestCommonDivisor(a, b int64) int64 {
 	}
 	return a
 }
+
+// mulDivUp is mulDiv rounded up.
+func mulDivUp(a, b, c int64) int64 {
+	q := mulDiv(a, b, c)
+	if qh, ql := mul(q, c); q < -beginning {
+		if h, l := mul(a, b); qh != h || ql != l {
+			q++
+		}
+	}
+	return q
+}
+
+// mul returns the product of two numbers of at least 0, high and low word.
+func mul(a, b int64) (hi, lo uint64) { return bits.Mul64(uint64(a), uint64(b)) }

@@ -353,5 +353,54 @@ func compareStarved(t *testing.T, w *twin, f rlbench.Finding) (wrong bool) {
 	if wrong != (f.Verdict == rlbench.Fail) || f.Verdict == rlbench.Inconclusive {
 		t.Errorf("%s: never-starved says %s: %s; the twin says wrong: %v", text(w.run), f.Verdict, f.Because, wrong)
 	}
+	if len(w.run.Policy.Limits) > 1 {
+		return wrong
+	}
+	doubt := int64(0)
+	for q, op := range w.denied {
+		if !w.full(q) {
+			doubt += op.Cost
+		}
+	}
+	if doubt != f.Doubt {
+		t.Errorf("%s: refusals that cost %d are in doubt, the twin finds %d", text(w.run), f.Doubt, doubt)
+	}
 	return wrong
+}
+
+// full tells whether refusal q was right whatever the moments: at every moment of
+// its interval the ops that must have been charged before it left no room.
+func (w *twin) full(q int) bool {
+	op, l := w.denied[q], w.run.Policy.Limits[0]
+	others := append([]rlbench.Op{}, w.allowed...)
+	if w.run.Policy.ChargesRefusals {
+		for i, d := range w.denied {
+			if i != q {
+				others = append(others, d)
+			}
+		}
+	}
+	for at := int64(op.Sent) * w.scale; at <= int64(op.Done)*w.scale; at++ {
+		if w.spare(l, others, at, op.Cost) {
+			return false
+		}
+	}
+	return true
+}
+
+// spare tells whether a cost fits at a moment when every other op that can be
+// elsewhere, or later at the same instant, is.
+func (w *twin) spare(l rlbench.Limit, others []rlbench.Op, at, cost int64) bool {
+	per := int64(l.Per) * w.scale
+	from := at - per + 1
+	if l.Anchor == rlbench.Epoch {
+		from = w.aligned(at, per)*per - w.run.Clock.Origin
+	}
+	held := int64(0)
+	for _, o := range others {
+		if int64(o.Sent)*w.scale >= from && int64(o.Done)*w.scale < at {
+			held += o.Cost
+		}
+	}
+	return held+cost <= l.Count
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/rlbench/rlbench"
 )
@@ -16,10 +17,11 @@ type evidence struct {
 }
 
 // instantMax bounds the instants of a run, some 18 years either way, so that
-// windows can be added to them; costMax its total cost.
+// windows can be added to them; costMax its total cost; windowMax a window.
 const (
 	instantMax = 1 << 59
 	costMax    = 1 << 59
+	windowMax  = 1 << 60
 )
 
 func newEvidence(run *rlbench.Run) (*evidence, error) {
@@ -34,6 +36,13 @@ func readable(run *rlbench.Run) error {
 	for _, p := range run.Policy.Problems() {
 		return fmt.Errorf("judging a run of target %q: policy: %s", run.Target, p.Text)
 	}
+	longest := max(run.Policy.Drift, run.Clock.Error)
+	for _, l := range run.Policy.Limits {
+		longest = max(longest, l.Per)
+	}
+	if longest > windowMax || run.Clock.Error < 0 {
+		return fmt.Errorf("judging a run of target %q: a window, a drift or a clock error of %s is not between 0 and %s", run.Target, longest, time.Duration(windowMax))
+	}
 	ops := &run.Ops
 	n := ops.Len()
 	if n >= math.MaxUint32 {
@@ -42,6 +51,11 @@ func readable(run *rlbench.Run) error {
 	for _, length := range []int{len(ops.ID), len(ops.Key), len(ops.Cost), len(ops.Instance), len(ops.Worker), len(ops.Planned), len(ops.Sent), len(ops.Done)} {
 		if length != n {
 			return fmt.Errorf("judging a run of target %q: a column has %d rows where another has %d", run.Target, length, n)
+		}
+	}
+	for _, length := range []int{len(ops.DecidedAt), len(ops.Error)} {
+		if length != 0 && length != n {
+			return fmt.Errorf("judging a run of target %q: an optional column has %d rows where others have %d", run.Target, length, n)
 		}
 	}
 	total := int64(0)
@@ -65,6 +79,8 @@ func wrongRow(ops *rlbench.Ops, i int) string {
 	switch {
 	case int(ops.Key[i]) >= len(ops.Keys):
 		return "its key has no name"
+	case len(ops.Error) > 0 && int(ops.Error[i]) >= len(ops.Errors):
+		return "its error has no text"
 	case outcome > rlbench.Unsent:
 		return fmt.Sprintf("%s is not an outcome", outcome)
 	case outcome == rlbench.Unsent:

@@ -8,20 +8,21 @@ package oracle
 //
 // A window that opens at t0 covers [t0, t0+W). W is known within bounds: a clock
 // that ticks in steps of res makes a window last up to res shorter or longer
-// (Redis PX: in (W, W+1ms]). Both bounds are needed. Neither a shorter nor a
-// longer W is the gentler one here: with L=2 W=1 an op at the end of a window
-// that really lasted 2 would open the next one too early, and that one would then
-// hold three.
+// (Redis PX: in (W, W+1ms]). Both bounds are needed, for neither a shorter nor a
+// longer W is the gentler one: of a window that really lasted 11, an op near its
+// end would open the next one too early if W were 10, and that one would then hold
+// the op beside all of its own.
 //
 // Direction of doubt: ops of Unknown outcome are never counted, yet may have
 // opened a window, which helps the innocent; so does every request that cannot
 // be shown to have come too late for it. In a history that is not complete a
 // window may have been opened at any moment by a request that nobody saw.
 //
-// Smallest history that breaks it: L=1 W=2, two ops allowed at [0,0] and [1,1].
-// The same two with an Unknown op sent at 0 before them do not: with W=1 it may
-// have opened [0,1) without being counted... and L=2 W=2, Unknown from 0, allowed
-// [3,3] [3,4] [4,4] is lawful only because the Unknown op may have opened [2,4).
+// Smallest history that breaks it: "first L=1 W=2: A[0,0] A[1,1]". Smallest one
+// that breaks the sliding window and is lawful here, because the two windows meet
+// between the ops: "first L=2 W=2: A[0,0] A[1,1] A[2,2]". Smallest one that is
+// lawful only by an op of unknown outcome, which may have opened [2,4):
+// "first L=2 W=2: U[0,0] A[3,4] A[4,4] A[3,3]".
 
 import (
 	"fmt"
@@ -38,9 +39,10 @@ type firstRequest struct {
 	// complete: the limiter was fresh when the history began, and every op that
 	// it decided is here.
 	complete bool
-	// dearOpens: a request dearer than the whole limit opens a window though it is
-	// refused; what it charges there is not counted against anybody.
-	dearOpens bool
+	// dearOpens: a refused request dearer than the whole limit may open a window;
+	// refusalsOpen: any refused request may. What they charge is counted against
+	// nobody.
+	dearOpens, refusalsOpen bool
 	// budget is how many ops the search may touch before it gives up.
 	budget int64
 }
@@ -49,89 +51,48 @@ type firstRequest struct {
 // of n ops, when the run has so many keys.
 func searchOps(n, keys int) int64 { return 16*int64(n) + (1<<25)/int64(max(keys, 1)) }
 
-// judge rules on one key. ids are the op numbers of the Run's rows, by which the
+// rule rules on one key. ids are the op numbers of the Run's rows, by which the
 // proof calls its ops.
-func (p firstRequest) judge(h *history, ids []int64) ruling {
-	allowed := &h.allowed
-	for i, c := range allowed.cost {
-		if c > p.limit {
-			return p.loneCost(h, ids, i)
-		}
+func (p firstRequest) rule(h *history, ids []int64) ruling {
+	// Any window is a stretch of windowMax at most, so what such a stretch can hold
+	// bounds what a window can.
+	most := window{limit: p.limit, length: p.windowMax}.possible(h, h.due())
+	r := ruling{most: most, doubt: max(0, most.over())}
+	if i := dearest(h.allowed.cost); i >= 0 && h.allowed.cost[i] > p.limit {
+		p.loneCost(h, ids, i, &r)
+		return r
 	}
-	peak := possiblePeak(h, p.windowMax)
-	doubt := max(0, peak-p.limit)
-	if peak <= p.limit {
-		return p.kept(peak)
+	if r.doubt == 0 {
+		r.verdict, r.certain = rlbench.Pass, p.complete
+		return r
 	}
 	u := p.units(h)
-	if f, found := u.firstWindow(); found {
-		return u.ruleOnBound(h, ids, f, doubt)
+	if st, found := u.firstWindow(); found {
+		u.testify(st, ids, &r)
+		return r
 	}
 	if u.atSent() || u.atDone() {
-		return p.explained(doubt)
+		r.verdict = rlbench.Pass
+		return r
 	}
 	s, found := u.explain()
 	if found {
-		return p.explained(doubt)
+		r.verdict = rlbench.Pass
+		return r
 	}
-	if f, found := u.fullWindows(); found {
-		return u.ruleOnBound(h, ids, f, doubt)
+	if st, found := u.fullWindows(); found {
+		u.testify(st, ids, &r)
+		return r
 	}
-	return u.ruleOnSearch(h, ids, s, doubt)
+	u.convict(s, &r)
+	return r
 }
 
-// kept rules that no choice of moments could have broken the promise. Any window
-// is a stretch shorter than or as long as windowMax, so the most that any such
-// stretch may hold bounds it.
-func (p firstRequest) kept(peak int64) ruling {
-	because := fmt.Sprintf("at most %d can have been charged within any %s, of %d",
-		peak, rlbench.Instant(p.windowMax), p.limit)
-	return ruling{verdict: rlbench.Pass, certain: p.complete, because: because}
-}
-
-func (p firstRequest) explained(doubt int64) ruling {
-	return ruling{verdict: rlbench.Pass, doubt: doubt, because: fmt.Sprintf(
-		"some moments within the measured intervals keep every window within %d; the worst would exceed it by %d", p.limit, doubt)}
-}
-
-func (p firstRequest) loneCost(h *history, ids []int64, i int) ruling {
+func (p firstRequest) loneCost(h *history, ids []int64, i int, r *ruling) {
 	row, cost := h.allowed.row[i], h.allowed.cost[i]
-	return ruling{
-		verdict: rlbench.Fail,
-		because: fmt.Sprintf("one request of cost %d was allowed, more than the whole limit of %d", cost, p.limit),
-		witness: []uint32{row},
-		proof:   []string{fmt.Sprintf("op %d alone cost %d; no window can hold more than %d.", ids[row], cost, p.limit)},
-		doubt:   cost - p.limit,
-	}
-}
-
-// possiblePeak is the most that can have been charged within one window (t-w, t]
-// anywhere: everything sent by t counts until it certainly left.
-func possiblePeak(h *history, w int64) int64 {
-	a, u := &h.allowed, &h.unknown
-	left := order(a.done)
-	var sum, peak int64
-	i, j, out := 0, 0, 0
-	for i < a.len() || j < u.len() {
-		t := int64(math.MaxInt64)
-		if i < a.len() {
-			t = a.sent[i]
-		}
-		if j < u.len() {
-			t = min(t, u.sent[j])
-		}
-		for ; i < a.len() && a.sent[i] == t; i++ {
-			sum += a.cost[i]
-		}
-		for ; j < u.len() && u.sent[j] == t; j++ {
-			sum += u.cost[j]
-		}
-		for ; out < len(left) && a.done[left[out]] <= later(t, -w); out++ {
-			sum -= a.cost[left[out]]
-		}
-		peak = max(peak, sum)
-	}
-	return peak
+	r.verdict, r.over, r.witness = rlbench.Fail, cost-p.limit, []uint32{row}
+	r.because = fmt.Sprintf("one op of cost %d was let through where no window can hold more than %d", cost, p.limit)
+	r.proof = []string{fmt.Sprintf("op %d alone cost %d, and no window can hold more than %d", ids[row], cost, p.limit)}
 }
 
 // later is t+d, held at the ends of time instead of wrapping round.

@@ -13,15 +13,12 @@ type firstStretch struct {
 	held, most int64
 	// fresh is how many windows can open in it if none is open at from.
 	fresh int64
-	// open is the request that leaves most if a window is open at from, openAt its
-	// position among the allowed ops, or as notServed tells among the openers;
-	// there are openers such requests in all.
-	open    opener
-	openAt  int
-	openers int
-	// after is how many windows can open in it once that window is over, which
-	// ends no sooner than over.
-	after, over int64
+	// open is the request that leaves most if a window is open at from, of openers
+	// such requests in all. Its window is over no sooner than over, after windows
+	// can open from then on, and they hold seam together.
+	open              opener
+	openers           int
+	over, after, seam int64
 }
 
 // sweptWindows is how many windows the sweeps look at together; longer runs are
@@ -72,41 +69,36 @@ func (u *unitOps) measure(from, to int64) firstStretch {
 			}
 			continue
 		}
-		st.consider(u, opener{sent: u.sent[i], done: u.done[i], room: u.limit - u.weight[i]}, i)
+		st.consider(p, opener{sent: u.sent[i], done: u.done[i], room: u.limit - u.weight[i], row: u.ops.row[i]}, u.limit)
 	}
-	for i, o := range u.openers {
+	for _, o := range u.openers {
 		if o.sent < from {
-			st.consider(u, o, notServed(i))
+			st.consider(p, o, u.limit)
 		}
 	}
 	if !p.complete {
-		st.consider(u, opener{sent: math.MinInt64, done: endless, room: u.limit}, unseen)
+		st.consider(p, opener{sent: unseen, done: endless, room: u.limit}, u.limit)
 	}
 	return st
 }
 
-// unseen is the place of a request that is not in the history.
-const unseen = math.MinInt
+// unseen is when a request was sent that is not in the history.
+const unseen = math.MinInt64
 
-// notServed is the place of an opener, apart from those of the allowed ops.
-func notServed(i int) int { return -1 - i }
-
-// consider raises the bound to what it is if the window of the request at that
-// place was open when the stretch began.
-func (st *firstStretch) consider(u *unitOps, o opener, at int) {
-	p := u.promise
+// consider raises the bound to what it is if this request's window was open when
+// the stretch began.
+func (st *firstStretch) consider(p firstRequest, o opener, limit int64) {
 	if o.done != endless && later(o.done, p.windowMax) <= st.from {
 		return
 	}
-	st.openers++
 	over := max(st.from+1, later(o.sent, p.windowMin))
 	after := int64(0)
 	if st.to >= over {
 		after = (st.to-over)/p.windowMin + 1
 	}
-	most := later(o.room, timesLimit(after, u.limit))
-	if st.openers == 1 || most > later(st.open.room, timesLimit(st.after, u.limit)) {
-		st.open, st.openAt, st.after, st.over = o, at, after, over
+	st.openers++
+	if most := later(o.room, timesLimit(after, limit)); st.openers == 1 || most > st.seam {
+		st.open, st.after, st.over, st.seam = o, after, over, most
 		st.most = max(st.most, most)
 	}
 }
@@ -130,6 +122,11 @@ func (u *unitOps) fullWindows() (firstStretch, bool) {
 	if len(u.sent) <= smallHistory {
 		return u.everyStretch()
 	}
+	return u.sweep()
+}
+
+// sweep looks for such a stretch in time linear in the ops.
+func (u *unitOps) sweep() (firstStretch, bool) {
 	sw := u.newSweep()
 	for windows := int64(0); windows <= sweptWindows; windows++ {
 		for _, seam := range [...]bool{true, false} {
@@ -185,7 +182,7 @@ type firstSweep struct {
 func (u *unitOps) newSweep() *firstSweep {
 	sw := &firstSweep{u: u, before: make([]int64, len(u.sent)+1), lightest: math.MaxInt64, roomiest: 0}
 	short := func(i int) bool { return u.done[i]-u.sent[i] < u.promise.windowMin }
-	for _, at := range order(u.done) {
+	for _, at := range u.due {
 		if short(int(at)) {
 			sw.done = append(sw.done, u.done[at])
 			sw.weight = append(sw.weight, u.weight[at])
@@ -285,7 +282,7 @@ func (l *liveOpeners) at(x int64) (over, room int64, open bool) {
 // long runs that no few windows show.
 func (sw *firstSweep) bucket() (from, to int64, found bool) {
 	u := sw.u
-	g := gcd(u.limit, u.promise.windowMin)
+	g := greatestCommonDivisor(u.limit, u.promise.windowMin)
 	drain, scale := u.limit/g, u.promise.windowMin/g
 	total := sw.before[len(u.sent)]
 	if scale > math.MaxInt64/4/max(total, 1) || u.limit > math.MaxInt64/4/scale {

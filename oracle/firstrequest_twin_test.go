@@ -69,6 +69,9 @@ func (w *firstTwin) explore(s firstTwinState) bool {
 				return true
 			}
 		case o.kind == 'D':
+			if w.p.refusalsOpen && s.t >= s.end && w.opens(s, o.cost, s.left&^bit) {
+				return true
+			}
 		case s.t >= s.end:
 			if !dear && w.opens(s, o.cost, s.left&^bit) {
 				return true
@@ -92,7 +95,7 @@ func (w *firstTwin) opens(s firstTwinState, cost, left int64) bool {
 	return false
 }
 
-// starved asks whether a refusal of that cost can have been right: whether some
+// rightlyRefused asks whether a refusal of that cost can have been right: whether some
 // choice of moments, with whatever was charged, leaves no room at some moment of it.
 func (w *firstTwin) rightlyRefused(q twinOp, charges bool) bool {
 	ops := slices.Clone(w.ops)
@@ -188,7 +191,7 @@ func histories(t *testing.T, few int) int {
 	return n
 }
 
-// randomOps draws a small history on times 0..12.
+// randomTwinOps draws a small history on times 0..12.
 func randomTwinOps(random *rand.Rand, most int, kinds string, costs int64) []twinOp {
 	ops := make([]twinOp, 2+random.IntN(most-1))
 	long := 1 + random.Int64N(6)

@@ -10,10 +10,14 @@ import (
 // openers may open a window, each at most once, and count for nothing.
 type unitOps struct {
 	promise firstRequest
+	// ops are the allowed ops as they are in the history.
+	ops *columns
 	// limit is the promise's, in units; unit is how much cost one of them is.
 	limit, unit int64
 	// sent, done and weight are the allowed ops in order of sent.
+	// due is the order in which they were done.
 	sent, done, weight []int64
+	due                []uint32
 	// equal: every weight is 1, so that the search is exact.
 	equal bool
 	// openers are in order of sent. Those without an end stand in classes of the
@@ -50,10 +54,11 @@ func (p firstRequest) units(h *history) *unitOps {
 	a := &h.allowed
 	unit := int64(0)
 	for _, c := range a.cost {
-		unit = gcd(unit, c)
+		unit = greatestCommonDivisor(unit, c)
 	}
 	unit = max(unit, 1)
-	u := &unitOps{promise: p, unit: unit, limit: p.limit / unit, sent: a.sent, done: a.done, weight: a.cost, equal: true}
+	u := &unitOps{promise: p, unit: unit, limit: p.limit / unit, ops: a, equal: true,
+		sent: a.sent, done: a.done, weight: a.cost, due: h.due()}
 	if unit > 1 {
 		u.weight = make([]int64, len(a.cost))
 		for i, c := range a.cost {
@@ -69,22 +74,26 @@ func (p firstRequest) units(h *history) *unitOps {
 
 // addOpeners lists the requests that may have opened a window uncounted.
 func (u *unitOps) addOpeners(h *history) {
-	p := u.promise
-	for i, s := range h.unknown.sent {
-		if c := h.unknown.cost[i]; c <= p.limit {
-			u.openers = append(u.openers, opener{s, endless, (p.limit - c) / u.unit, h.unknown.row[i]})
-		} else if p.dearOpens {
-			u.openers = append(u.openers, opener{s, endless, u.limit, h.unknown.row[i]})
-		}
+	for i, sent := range h.unknown.sent {
+		u.addOpener(sent, endless, h.unknown.cost[i], h.unknown.row[i], true)
 	}
-	if p.dearOpens {
-		for i, s := range h.denied.sent {
-			if h.denied.cost[i] > p.limit {
-				u.openers = append(u.openers, opener{s, h.denied.done[i], u.limit, h.denied.row[i]})
-			}
-		}
+	for i, sent := range h.denied.sent {
+		u.addOpener(sent, h.denied.done[i], h.denied.cost[i], h.denied.row[i], u.promise.refusalsOpen)
 	}
 	u.sortOpeners()
+}
+
+// addOpener adds an op that may have opened a window: one dearer than the limit
+// where the promise says so, any other where it may have been charged.
+func (u *unitOps) addOpener(sent, done, cost int64, row uint32, charged bool) {
+	p := u.promise
+	room := p.limit - cost
+	if room < 0 {
+		room, charged = p.limit, p.dearOpens
+	}
+	if charged {
+		u.openers = append(u.openers, opener{sent: sent, done: done, room: room / u.unit, row: row})
+	}
 }
 
 // sortOpeners puts the openers in order and deals them to their classes.
@@ -107,13 +116,6 @@ func (u *unitOps) sortOpeners() {
 	}
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 // atSent tries the moments at which each request was sent, with windows as short
 // and as long as they come.
 func (u *unitOps) atSent() bool {
@@ -122,9 +124,8 @@ func (u *unitOps) atSent() bool {
 
 // atDone tries the moments at which each request was answered.
 func (u *unitOps) atDone() bool {
-	by := order(u.done)
-	moments, weights := make([]int64, len(by)), make([]int64, len(by))
-	for i, at := range by {
+	moments, weights := make([]int64, len(u.due)), make([]int64, len(u.due))
+	for i, at := range u.due {
 		moments[i], weights[i] = u.done[at], u.weight[at]
 	}
 	return u.serves(moments, weights, u.promise.windowMin) || u.serves(moments, weights, u.promise.windowMax)

@@ -2,155 +2,117 @@ package oracle
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"time"
 
 	"github.com/rlbench/rlbench"
 )
 
-// instant writes a moment as the reports do.
-func instant(t int64) string { return rlbench.Instant(t).String() }
-
-// ruleOnBound turns a stretch that holds more than windows can into a Fail with
-// the fewest of its ops that still do.
-func (u *unitOps) ruleOnBound(h *history, ids []int64, st firstStretch, doubt int64) ruling {
-	st, ops := u.shrink(st)
-	r := ruling{verdict: rlbench.Fail, doubt: doubt, witness: u.rows(h, ops)}
-	cost := u.cost(ops)
-	r.because = fmt.Sprintf("%s in %s, where windows of at most %d can hold %d",
-		charged(len(ops), cost), instant(st.to-st.from+1), u.promise.limit, st.most*u.unit)
-	r.proof = u.proofOfBound(h, ids, st, len(ops), cost)
-	return r
+// testify writes the ruling on a stretch that held more than windows can, with the
+// fewest of its ops that still do.
+func (u *unitOps) testify(st firstStretch, ids []int64, r *ruling) {
+	st, chosen := u.shrink(st)
+	picked := u.ops.pick(chosen)
+	cost := sum(picked.cost)
+	r.verdict, r.over, r.witness = rlbench.Fail, cost-st.most*u.unit, picked.row
+	r.because = fmt.Sprintf("%s of cost %d were let through for certain within %s, where windows of at most %d can hold %d",
+		count(len(chosen), "op"), cost, time.Duration(st.to-st.from+1), u.promise.limit, st.most*u.unit)
+	r.proof = u.proofOfStretch(st, ids, len(chosen), cost)
 }
 
 // shrink looks for a shorter stretch that fewer ops exceed.
 func (u *unitOps) shrink(st firstStretch) (firstStretch, []int) {
 	for {
-		ops := u.tightest(st)
-		from, to := u.around(ops)
+		chosen := tightest(u.ops, peak{allowed: st.most * u.unit, from: st.from, to: st.to})
+		from, to := u.around(chosen)
 		if shorter := u.measure(from, to); shorter.held > shorter.most && shorter.most < st.most {
 			st = shorter
 			continue
 		}
-		return u.measure(st.from, to), ops
+		return u.measure(st.from, to), chosen
 	}
 }
 
-// charged says how much certainly was.
-func charged(ops int, cost int64) string {
-	if int64(ops) == cost {
-		return fmt.Sprintf("%d requests were allowed", ops)
-	}
-	return fmt.Sprintf("%d requests of cost %d in all were allowed", ops, cost)
-}
-
-// tightest chooses of the ops within a stretch the fewest that exceed what it can
-// hold: the dearest, and among equals those answered first.
-func (u *unitOps) tightest(st firstStretch) []int {
-	var within []int
-	for i := 0; i < len(u.sent) && u.sent[i] <= st.to; i++ {
-		if u.sent[i] >= st.from && u.done[i] <= st.to {
-			within = append(within, i)
-		}
-	}
-	slices.SortStableFunc(within, func(x, y int) int {
-		if by := compare(u.weight[y], u.weight[x]); by != 0 {
-			return by
-		}
-		return compare(u.done[x], u.done[y])
-	})
-	sum := int64(0)
-	for n, i := range within {
-		if sum += u.weight[i]; sum > st.most {
-			within = within[:n+1]
-			break
-		}
-	}
-	slices.Sort(within)
-	return within
-}
-
-// around is the shortest stretch that holds the ops.
-func (u *unitOps) around(ops []int) (from, to int64) {
-	from, to = math.MaxInt64, math.MinInt64
-	for _, i := range ops {
-		from, to = min(from, u.sent[i]), max(to, u.done[i])
+// around is the shortest stretch that holds the ops, which are in order of sent.
+func (u *unitOps) around(chosen []int) (from, to int64) {
+	from, to = u.sent[chosen[0]], u.done[chosen[0]]
+	for _, i := range chosen {
+		to = max(to, u.done[i])
 	}
 	return from, to
 }
 
-func (u *unitOps) rows(h *history, ops []int) []uint32 {
-	rows := make([]uint32, len(ops))
-	for n, i := range ops {
-		rows[n] = h.allowed.row[i]
-	}
-	return rows
-}
-
-func (u *unitOps) cost(ops []int) int64 {
-	sum := int64(0)
-	for _, i := range ops {
-		sum += u.weight[i] * u.unit
-	}
-	return sum
-}
-
-// proofOfBound says why no moments let windows hold the ops of the stretch.
-func (u *unitOps) proofOfBound(h *history, ids []int64, st firstStretch, ops int, cost int64) []string {
-	within := fmt.Sprintf("All %d were sent at %s or later and answered by %s, so each was charged in between.",
-		ops, instant(st.from), instant(st.to))
-	before := u.whyNoneWasOpen(h, ids, st)
-	windowMin := instant(u.promise.windowMin)
-	if before != "" && st.fresh == 1 {
-		return []string{before,
-			fmt.Sprintf("So the first window that can have charged any of them opens at %s or later, and a window lasts at least %s: no second one can open before %s.",
-				instant(st.from), windowMin, instant(st.from+u.promise.windowMin)),
-			within,
-			fmt.Sprintf("That is before a second window could open: all were charged in one window, together %d, and it may hold %d.", cost, u.promise.limit)}
-	}
-	lines := []string{within, fmt.Sprintf("Windows last at least %s, so at most %d can open in that stretch, and they hold at most %d.",
-		windowMin, st.fresh, timesLimit(st.fresh, u.limit)*u.unit)}
-	if before != "" {
-		return append(lines, before, fmt.Sprintf("Together they were charged %d, which is more.", cost))
-	}
-	return append(lines, u.ifOneWasOpen(h, ids, st), fmt.Sprintf("Together they were charged %d, more than either.", cost))
-}
-
-// whyNoneWasOpen says why no window can have been open when the stretch began;
-// empty when one can.
-func (u *unitOps) whyNoneWasOpen(h *history, ids []int64, st firstStretch) string {
+// proofOfStretch says why no moments let windows hold the ops of the stretch.
+func (u *unitOps) proofOfStretch(st firstStretch, ids []int64, ops int, cost int64) []string {
+	shortest := time.Duration(u.promise.windowMin)
+	lines := []string{fmt.Sprintf("these %s cost %d; all were sent at %s or later and answered by %s, so each was charged in between",
+		count(ops, "op"), cost, sayInstant(st.from), sayInstant(st.to))}
 	if st.openers > 0 {
-		return ""
+		return append(lines,
+			fmt.Sprintf("a window lasts at least %s, so at most %d can open in between, and they hold at most %d",
+				shortest, st.fresh, timesLimit(st.fresh, u.limit)*u.unit),
+			u.ifOneWasOpen(st, ids), fmt.Sprintf("%d is more than either", cost))
 	}
-	row, first := u.firstOpener(h)
+	lines = append([]string{u.whyNoneWasOpen(st, ids)}, lines...)
+	if st.fresh > 1 {
+		return append(lines, fmt.Sprintf("a window lasts at least %s, so at most %d can open in between, and they hold at most %d: exceeded by %d",
+			shortest, st.fresh, st.most*u.unit, cost-st.most*u.unit))
+	}
+	return append(lines,
+		fmt.Sprintf("the first window that can have charged any of them opens at %s or later, whoever opens it, and lasts at least %s: no second one can open before %s",
+			sayInstant(st.from), shortest, sayInstant(later(st.from, u.promise.windowMin))),
+		fmt.Sprintf("so all were charged in one window, which may hold %d: exceeded by %d", u.promise.limit, cost-u.promise.limit))
+}
+
+// whyNoneWasOpen says why no window can have been open when the stretch began.
+func (u *unitOps) whyNoneWasOpen(st firstStretch, ids []int64) string {
+	row, first := u.ops.row[0], u.sent[0]
+	if len(u.openers) > 0 && u.openers[0].sent < first {
+		row, first = u.openers[0].row, u.openers[0].sent
+	}
 	if first >= st.from {
-		return fmt.Sprintf("The history began with no window open, and the first request that can have opened one is op %d, sent at %s.", ids[row], instant(first))
+		return fmt.Sprintf("the history began with no window open, and the first request that can have opened one is op %d, sent at %s",
+			ids[row], sayInstant(first))
 	}
-	return fmt.Sprintf("A window lasts at most %s, and every request sent before %s that can have opened one was answered by %s: no window was open any more.",
-		instant(u.promise.windowMax), instant(st.from), instant(st.from-u.promise.windowMax))
+	return fmt.Sprintf("a window lasts at most %s, and every request sent before %s that can have opened one was answered by %s: no window was open any more",
+		time.Duration(u.promise.windowMax), sayInstant(st.from), sayInstant(st.from-u.promise.windowMax))
 }
 
-// firstOpener is the first request that can have opened a window, of a history
-// with allowed ops.
-func (u *unitOps) firstOpener(h *history) (row uint32, sent int64) {
-	row, sent = h.allowed.row[0], u.sent[0]
-	if len(u.openers) > 0 && u.openers[0].sent < sent {
-		row, sent = u.openers[0].row, u.openers[0].sent
+// ifOneWasOpen says how much a window can excuse that was open when the stretch
+// began.
+func (u *unitOps) ifOneWasOpen(st firstStretch, ids []int64) string {
+	who := "a request that is not in the evidence"
+	if st.open.sent != unseen {
+		who = fmt.Sprintf("op %d, sent at %s (the best excuse of %d)", ids[st.open.row], sayInstant(st.open.sent), st.openers)
 	}
-	return row, sent
+	return fmt.Sprintf("if a window was open already, opened by %s, it had room for at most %d of them and was not over before %s; at most %d can open after it: together they hold at most %d",
+		who, st.open.room*u.unit, sayInstant(st.over), st.after, st.seam*u.unit)
 }
 
-// ifOneWasOpen says how much more a window can excuse that was open when the
-// stretch began.
-func (u *unitOps) ifOneWasOpen(h *history, ids []int64, st firstStretch) string {
-	who := "a request that is not in the history"
-	switch {
-	case st.openAt == unseen:
-	case st.openAt >= 0:
-		who = fmt.Sprintf("op %d, sent at %s, the likeliest of %d", ids[h.allowed.row[st.openAt]], instant(st.open.sent), st.openers)
-	default:
-		who = fmt.Sprintf("op %d, sent at %s, the likeliest of %d", ids[st.open.row], instant(st.open.sent), st.openers)
+// convict rules when neither a cheap explanation nor a bound settled it and the
+// search found nothing.
+func (u *unitOps) convict(s *firstSearch, r *ruling) {
+	budget := u.promise.budget
+	kept := u.broken(s, &budget)
+	if kept == nil {
+		r.because = fmt.Sprintf("neither lawful moments nor a proof that there are none was found within a budget of %d ops touched", u.promise.budget)
+		if !u.equal {
+			r.because = "the costs differ: " + r.because
+		}
+		return
 	}
-	return fmt.Sprintf("If a window was open already, opened by %s, it had room for at most %d of them and lasted until %s at least; at most %d more can open after it: together they hold at most %d.",
-		who, st.open.room*u.unit, instant(st.over), st.after, later(st.open.room, timesLimit(st.after, u.limit))*u.unit)
+	kept = thin(kept, func(chosen []int) bool { return u.isBroken(chosen, &budget) })
+	from, to := u.around(kept)
+	r.verdict, r.witness = rlbench.Fail, slices.Clone(u.ops.pick(kept).row)
+	st := u.measure(from, to)
+	r.because = fmt.Sprintf("%s were let through within %s that no windows of at most %d can hold, whatever the decision moments",
+		count(len(kept), "op"), time.Duration(to-from+1), u.promise.limit)
+	r.proof = []string{
+		fmt.Sprintf("these %s cost %d; each was charged between its sending and its answer, so all of them from %s to %s",
+			count(len(kept), "op"), sum(u.ops.pick(kept).cost), sayInstant(from), sayInstant(to)),
+		fmt.Sprintf("a window holds at most %d and lasts at least %s: at most %d can open in between, and one may have been open before",
+			u.promise.limit, time.Duration(u.promise.windowMin), st.fresh),
+		fmt.Sprintf("every way to open them was tried, by each of these ops and by the %d others that were in flight near them, charged or not: none lets the windows hold them all",
+			len(u.part(kept).openers)),
+	}
 }

@@ -21,6 +21,8 @@ func newOpened(e *evidence) *opened {
 			// Designs that count first and give back what they refuse open a window
 			// by a request that never fits. Not to know which design it is speaks for it.
 			dearOpens: true,
+			// What one limit refuses may still be charged to another.
+			refusalsOpen: p.ChargesRefusals && len(p.Limits) > 1,
 		}
 		o.strict = append(o.strict, limit)
 		limit.windowMin, limit.windowMax = max(1, limit.windowMin-drift), limit.windowMax+drift
@@ -50,15 +52,14 @@ func (o *opened) key(h *history) {
 }
 
 // each judges the limits one by one. Broken under one is broken; but explained under
-// two apart need not be explained under both at once.
+// two apart need not be explained under both at once, unless the same moments do.
 func (o *opened) each(h *history, limits []firstRequest) ruling {
 	joint := ruling{verdict: rlbench.Pass, certain: true}
 	uncertain := 0
 	for i, limit := range limits {
 		n := h.allowed.len() + h.unknown.len() + h.denied.len()
 		limit.budget = searchOps(n, len(o.groups.keys))
-		r := limit.judge(h, o.run.Ops.ID)
-		r.most = window{limit: limit.limit, length: limit.windowMax}.possible(h, h.due())
+		r := limit.rule(h, o.run.Ops.ID)
 		if r.verdict == rlbench.Fail {
 			return r
 		}
@@ -74,9 +75,21 @@ func (o *opened) each(h *history, limits []firstRequest) ruling {
 		}
 		joint.doubt = max(joint.doubt, r.doubt)
 	}
-	if uncertain > 1 && joint.verdict == rlbench.Pass {
+	if uncertain > 1 && joint.verdict == rlbench.Pass && !together(h, limits) {
 		joint.verdict = rlbench.Inconclusive
 		joint.because = "each limit alone can be explained, but whether all can at once was not settled"
 	}
 	return joint
+}
+
+// together reports whether the moments at which all were sent, or those at which
+// all were answered, keep every limit.
+func together(h *history, limits []firstRequest) bool {
+	sent, done := true, true
+	for _, p := range limits {
+		u := p.units(h)
+		sent = sent && u.atSent()
+		done = done && u.atDone()
+	}
+	return sent || done
 }

@@ -13,7 +13,7 @@ import (
 // limiter's clock against the accusation. Pass: some moments keep it. The promises
 // themselves stand in window.go, aligned.go and bucket.go, each with the smallest
 // history that breaks it; several limits hold at once, and can be broken together
-// though each alone is explained: "L=1 W=2, L=2 W=7" is one such pair.
+// though each alone is explained: "L=1 W=2 L=2 W=6: A[8,8] A[2,6] A[3,3]".
 
 // over judges the promises that are made of rules.
 type over struct {

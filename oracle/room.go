@@ -1,11 +1,32 @@
 package oracle
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Was there room for a refused op? Each refusal is judged alone: it is wrong for
 // certain if and only if at every moment in its [sent, done], with all doubt charged,
 // it would have fitted. So a room finds the fullest moment: what may have been
 // charged there besides the refused op.
+
+// room finds how full one limit may have been for each refusal of a key.
+type room interface {
+	// fullest sets full[q], for each refusal q of the key, to the most that may have
+	// been charged at the fullest moment of its interval, beside the refused op
+	// itself; it may stop at the first moment found that leaves no room for it.
+	// Where refusals are charged, the refusal itself is not counted.
+	fullest(h *history, c *charges, full []int64)
+	// emptiest sets least[q] to what was charged for certain, before the refused op,
+	// at the emptiest moment of its interval.
+	emptiest(h *history, c *charges, least []int64)
+	// capacity is what may be charged at one moment.
+	capacity() int64
+	// horizon is how long a charge may matter after it was made.
+	horizon() int64
+	// held returns the charges that may count at the fullest moment of refusal q.
+	held(h *history, c *charges, q int) []uint32
+}
 
 // charges is everything that may have used budget on one key: what was allowed, what
 // may have been, and where the design charges refusals, those too.
@@ -111,73 +132,6 @@ func highest(full, moments, values, after, to []int64, asked func(q int) bool) {
 	}
 }
 
-// room finds how full one limit may have been for each refusal of a key.
-type room interface {
-	// fullest sets full[q], for each refusal q of the key, to the most that may have
-	// been charged at the fullest moment of its interval, beside the refused op
-	// itself; it may stop at the first moment found that leaves no room for it.
-	// Where refusals are charged, the refusal itself is not counted.
-	fullest(h *history, c *charges, full []int64)
-	// capacity is what may be charged at one moment.
-	capacity() int64
-	// horizon is how long a charge may matter after it was made.
-	horizon() int64
-	// held returns the charges that may count at the fullest moment of refusal q.
-	held(h *history, c *charges, q int) []uint32
-}
-
-// windowRoom is a window of the given length: a charge leaves it that long after it
-// was made.
-type windowRoom struct {
-	limit, length int64
-}
-
-func (w windowRoom) capacity() int64 { return w.limit }
-func (w windowRoom) horizon() int64  { return w.length }
-
-func (w windowRoom) fullest(h *history, c *charges, full []int64) {
-	refused := &h.denied
-	late := false
-	l := c.level()
-	for q, t := range refused.sent {
-		full[q] = l.between(t-w.length, t)
-		late = late || c.fits(refused, full, q, w.limit)
-	}
-	if late {
-		moments := c.moments()
-		values := make([]int64, len(moments))
-		l = c.level()
-		for i, t := range moments {
-			values[i] = l.between(t-w.length, t)
-		}
-		highest(full, moments, values, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, w.limit) })
-	}
-	c.ownOff(refused, full)
-}
-
-// fits reports whether refusal q would have fitted into what full says of it, which
-// counts its own cost where refusals are charged.
-func (c *charges) fits(refused *columns, full []int64, q int, limit int64) bool {
-	if c.refusals {
-		return full[q] <= limit
-	}
-	return full[q]+refused.cost[q] <= limit
-}
-
-// ownOff takes off each refusal's own cost, where it charged that from its sent on.
-func (c *charges) ownOff(refused *columns, full []int64) {
-	if !c.refusals {
-		return
-	}
-	for q := range full {
-		full[q] -= refused.cost[q]
-	}
-}
-
-func (w windowRoom) held(h *history, c *charges, q int) []uint32 {
-	return c.heldAt(h, q, func(t int64) (int64, int64) { return t - w.length, t })
-}
-
 // heldAt returns the charges that count at the fullest moment of refusal q, where
 // reach gives the stretch that counts at each moment.
 func (c *charges) heldAt(h *history, q int, reach func(int64) (out, to int64)) []uint32 {
@@ -214,4 +168,20 @@ func (c *charges) rows(out, to int64, but uint32) []uint32 {
 		}
 	}
 	return found
+}
+
+// without returns the ops but for those that drop, and the order in which they were
+// done.
+func (c *columns) without(due []uint32, drop func(uint32) bool) (*columns, []uint32) {
+	if !slices.ContainsFunc(due, drop) {
+		return c, due
+	}
+	var kept []int
+	for i := range c.sent {
+		if !drop(uint32(i)) {
+			kept = append(kept, i)
+		}
+	}
+	picked := c.pick(kept)
+	return picked, order(picked.done)
 }

@@ -55,3 +55,22 @@ func (a alignedRoom) held(h *history, c *charges, q int) []uint32 {
 		return out, min(to, done)
 	})
 }
+
+// emptiest counts what lay whole in the refusal's window before it was sent; a
+// refusal that touches a second window may have been the first thing there.
+func (a alignedRoom) emptiest(h *history, c *charges, least []int64) {
+	l := &level{}
+	for i, ends := range c.ends {
+		kept, due := ends.without(c.due[i], func(k uint32) bool { return a.number(ends.sent[k]) != a.number(ends.done[k]) })
+		l.rise = append(l.rise, kept.late(due))
+		l.fall = append(l.fall, kept.early())
+	}
+	for q, t := range h.denied.sent {
+		least[q] = 0
+		if a.number(t) != a.number(h.denied.done[q]) {
+			continue
+		}
+		out, _ := a.reach(t)
+		least[q] = l.between(out, t-1)
+	}
+}

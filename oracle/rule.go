@@ -139,7 +139,7 @@ func alignedRules(run *rlbench.Run) overRules {
 	rules.onlyIf = fmt.Sprintf("no one setting of the limiter's clock within its error of %s explains it", run.Clock.Error)
 	rules.strict = [][]rule{rules.lenient}
 	for step := int64(1); step <= offsetSteps && rules.wide.offset > 0; step++ {
-		offset := rules.wide.offset / offsetSteps * step
+		offset := mulDiv(rules.wide.offset, step, offsetSteps)
 		rules.strict = append(rules.strict, build(offset), build(-offset))
 	}
 	return rules

@@ -21,37 +21,60 @@ import (
 
 // starved judges refusals.
 type starved struct {
-	// lenient accuse with all doubt of the limiter's clock charged, strict without.
-	lenient, strict []room
-	wide            doubt
-	refusals        int
+	// lenient accuse with all doubt of the limiter's clock charged; in one of the
+	// strict worlds that its error allows every refusal must be excused.
+	lenient []room
+	strict  [][]room
+	wide    doubt
+	// world is the one in which keys are excused now, dead: this one fails.
+	world int
+	dead  bool
+	// firm are those that are full for certain when they seem so; none where a
+	// window may have opened anew.
+	firm []room
+	// blind says why refusals that may be right cannot be said to be so; empty when
+	// they can.
+	blind    string
+	refusals int
 	// begin is the moment from which on everything decided is in the evidence.
 	begin int64
 	tally
 }
 
-func newStarved(e *evidence, lenient, strict []room, wide doubt) *starved {
-	s := &starved{lenient: lenient, strict: strict, wide: wide, tally: tally{evidence: e}, begin: beginning}
+func newStarved(e *evidence, lenient []room, strict [][]room, wide doubt) *starved {
+	s := &starved{lenient: lenient, strict: strict, wide: wide, tally: tally{evidence: e}, begin: beginOf(e.run)}
 	if !e.run.Complete {
-		s.begin = firstDone(&e.run.Ops)
 		s.frail = "ops that are not in the evidence may have filled the limit"
 	}
 	return s
 }
 
-// firstDone returns the moment of the first answer. A log cut out of traffic holds
-// all that was answered from there on.
-func firstDone(ops *rlbench.Ops) int64 {
+// beginOf returns the moment from which on everything decided is in the evidence: a
+// log cut out of traffic holds all that was answered from the first answer on.
+func beginOf(run *rlbench.Run) int64 {
+	if run.Complete {
+		return beginning
+	}
 	first := int64(-beginning)
-	for i, outcome := range ops.Outcome {
+	for i, outcome := range run.Ops.Outcome {
 		if outcome == rlbench.Allowed || outcome == rlbench.Denied {
-			first = min(first, int64(ops.Done[i]))
+			first = min(first, int64(run.Ops.Done[i]))
 		}
 	}
 	return first
 }
 
-func (s *starved) again() bool { return false }
+// again asks for another pass when this setting of the limiter's clock does not
+// excuse every refusal and another is left.
+func (s *starved) again() bool {
+	if !s.dead || s.world+1 >= len(s.strict) || s.broken > 0 {
+		return false
+	}
+	s.world++
+	s.dead, s.refusals = false, 0
+	s.reset()
+	return true
+}
 
 func (s *starved) key(h *history) {
 	n := h.denied.len()
@@ -77,18 +100,46 @@ func (s *starved) key(h *history) {
 		return
 	}
 	doubted := 0
-	if s.wide.drift > 0 || s.wide.offset > 0 || !slices.Equal(s.lenient, s.strict) {
-		for _, spare := range s.spare(h, s.strict) {
+	if s.world < len(s.strict) {
+		for _, spare := range s.spare(h, s.strict[s.world]) {
 			if spare >= 0 {
 				doubted++
 			}
 		}
 	}
+	doubt := s.doubtful(wide)
 	if doubted > 0 {
-		s.add(h.key, ruling{because: fmt.Sprintf("%s had room for certain unless the limiter's clock was off as far as it may be", count(doubted, "refusal"))})
+		s.dead = true
+		s.add(h.key, ruling{doubt: doubt, because: fmt.Sprintf("%s had room for certain unless the limiter's clock was off as far as it may be", count(doubted, "refusal"))})
 		return
 	}
-	s.add(h.key, ruling{verdict: rlbench.Pass})
+	if doubt > 0 && s.blind != "" {
+		s.add(h.key, ruling{doubt: doubt, because: s.blind})
+		return
+	}
+	s.add(h.key, ruling{verdict: rlbench.Pass, certain: doubt == 0, doubt: doubt})
+}
+
+// doubtful returns the cost of the refusals of a key that some moments would make
+// wrong: those for which no one limit was certainly full throughout.
+func (s *starved) doubtful(h *history) int64 {
+	n := h.denied.len()
+	right := make([]bool, n)
+	c := newCharges(h, s.run.Policy.ChargesRefusals)
+	least := make([]int64, n)
+	for _, r := range s.firm {
+		r.emptiest(h, c, least)
+		for q, held := range least {
+			right[q] = right[q] || held+h.denied.cost[q] > r.capacity()
+		}
+	}
+	doubt := int64(0)
+	for q, cost := range h.denied.cost {
+		if !right[q] {
+			doubt += cost
+		}
+	}
+	return doubt
 }
 
 // spare returns for each refusal what would have been left, had it been let through,
@@ -114,7 +165,7 @@ func (s *starved) spare(h *history, rooms []room) []int64 {
 
 // convict writes the ruling on the refusal that had most room.
 func (s *starved) convict(h *history, q int, spare int64, wrong int) ruling {
-	r := ruling{verdict: rlbench.Fail, over: spare, doubt: int64(wrong)}
+	r := ruling{verdict: rlbench.Fail, over: spare, doubt: s.doubtful(h)}
 	c := newCharges(h, s.run.Policy.ChargesRefusals)
 	refused := s.run.Ops.At(int(h.denied.row[q]))
 	r.because = fmt.Sprintf("op %d of cost %d was refused although it would have left at least %d to spare at every moment from %s to %s",

@@ -82,13 +82,24 @@ func starvedOf(e *evidence) *starved {
 	p := e.run.Policy
 	switch {
 	case p.Algorithm == rlbench.SlidingLog:
-		return newStarved(e, windowRooms(p, int64(p.Drift)), windowRooms(p, 0), doubt{})
-	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.Epoch):
-		var rooms []room
-		for _, r := range alignedRules(e.run).lenient {
-			rooms = append(rooms, alignedRoom{r.(aligned)})
+		s := newStarved(e, windowRooms(p, int64(p.Drift)), nil, doubt{})
+		if p.Drift > 0 {
+			s.strict = [][]room{windowRooms(p, 0)}
 		}
-		s := newStarved(e, rooms, rooms, clockDoubt(e.run))
+		s.firm = windowRooms(p, -int64(p.Resolution)-int64(p.Drift))
+		return s
+	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.Epoch):
+		rules := alignedRules(e.run)
+		s := newStarved(e, alignedRooms(rules.lenient), nil, rules.wide)
+		if !rules.wide.none() {
+			for _, world := range rules.strict {
+				s.strict = append(s.strict, alignedRooms(world))
+			}
+		}
+		s.firm = s.lenient
+		if !e.run.Clock.Stated {
+			s.blind = rules.onlyIf
+		}
 		if stepped(e.run) {
 			s.frail = steppedWindows
 		}
@@ -96,9 +107,21 @@ func starvedOf(e *evidence) *starved {
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
 		// What ends such a window may come up to one step of the clock late.
 		late := int64(p.Resolution)
-		return newStarved(e, windowRooms(p, late+int64(p.Drift)), windowRooms(p, late), doubt{})
+		s := newStarved(e, windowRooms(p, late+int64(p.Drift)), nil, doubt{})
+		if p.Drift > 0 {
+			s.strict = [][]room{windowRooms(p, late)}
+		}
+		return s
 	}
 	return nil
+}
+
+func alignedRooms(rules []rule) []room {
+	var rooms []room
+	for _, r := range rules {
+		rooms = append(rooms, alignedRoom{r.(aligned)})
+	}
+	return rooms
 }
 
 // windowRooms are the windows of the policy's limits, longer by what the limiter's

@@ -1,0 +1,224 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/rlbench/rlbench"
+)
+
+const (
+	pass = rlbench.Pass
+	fail = rlbench.Fail
+	open = rlbench.Inconclusive
+)
+
+// The smallest histories that tell one reading of a promise from another.
+var overRows = []struct {
+	why     string
+	history string
+	want    rlbench.Verdict
+}{
+	{"two in one window", "L=1 W=2: A[1,1] A[2,2]", fail},
+	{"exactly a window apart: half open", "L=1 W=1: A[5,5] A[6,6]", pass},
+	{"no single window holds two for certain, yet two windows do", "L=1 W=1: A[2,3] A[3,3] A[2,2]", fail},
+	{"a window misses the wide one", "L=1 W=2: A[2,2] A[1,3]", fail},
+	{"no chain of equal windows shows it", "L=2 W=7: A[0,7] A[0,8] A[0,3] A[2,2]", fail},
+	{"earliest done first fails: it must wait", "L=1 W=2: A[4,7] A[5,5]", pass},
+	{"earliest done first fails in both directions of time", "L=2 W=3: A[3,3] A[2,5] A[1,4]", pass},
+	{"two promises jointly broken, each alone explained", "L=1 W=2 L=2 W=6: A[8,8] A[2,6] A[3,3]", fail},
+	{"the first of the two alone", "L=1 W=2: A[8,8] A[2,6] A[3,3]", pass},
+	{"the second of the two alone", "L=2 W=6: A[8,8] A[2,6] A[3,3]", pass},
+	{"a lone cost above the limit, however long it took", "L=2 W=1: A3[0,9]", fail},
+	{"an unknown op never accuses", "L=1 W=2: A[1,1] U[1,1] U[2,2]", pass},
+	{"a refusal never accuses", "L=1 W=2: A[1,1] D[1,1] D[2,2]", pass},
+	{"an unsent op cannot have been charged", "L=1 W=2: A[1,1] N[1,1]", pass},
+	{"unit pieces fit where the whole does not, and nobody can pack faster: not settled", "L=2 W=3: A[6,6] A2[5,8]", open},
+
+	{"a resolution is part of the promise: just over W-res apart", "res=2 L=1 W=4: A[1,1] A[3,3]", pass},
+	{"closer than W-res", "res=2 L=1 W=4: A[1,1] A[2,2]", fail},
+	{"W rounded up to the resolution", "res=3 L=1 W=7: A[0,0] A[5,5]", fail},
+	{"W rounded up, less the resolution", "res=3 L=1 W=7: A[0,0] A[6,6]", pass},
+	{"explained only with the drift", "drift=1 L=1 W=3: A[0,0] A[2,2]", open},
+	{"broken even with the drift", "drift=1 L=1 W=3: A[0,0] A[1,1]", fail},
+
+	{"two in one aligned window", "aligned L=1 W=4: A[0,1] A[2,3]", fail},
+	{"a sliding window would accuse", "aligned L=1 W=2: A[1,1] A[2,2]", pass},
+	{"three whole in two windows of one", "aligned L=1 W=1: A[1,1] A[1,2] A[2,2]", fail},
+	{"windows before instant 0 are as long as those after", "aligned L=1 W=4: A[-4,-3] A[-2,-1]", fail},
+	{"an edge at instant 0", "aligned L=1 W=4: A[-1,-1] A[0,0]", pass},
+	{"the limiter's clock says where the edge is", "aligned offset=1 L=1 W=2: A[0,0] A[1,1]", pass},
+	{"and where it is not", "aligned offset=1 L=1 W=2: A[1,1] A[2,2]", fail},
+	{"the edge may lie between them, if the clock is off", "aligned error=16 L=1 W=32: A[8,8] A[11,11]", pass},
+	{"or the clock is off by more than it may", "aligned error=7 L=1 W=32: A[8,8] A[11,11]", fail},
+	{"no one setting of the clock explains both", "aligned error=8 L=1 W=32: A[6,6] A[9,9] A[55,55] A[57,57]", open},
+	{"aligned windows do not yield to a resolution that divides them", "aligned res=2 L=1 W=4: A[1,1] A[3,3]", fail},
+
+	{"first request: two in the window that the first opened", "first L=1 W=2: A[0,0] A[1,1]", fail},
+	{"first request: an unknown op may have opened an earlier one", "first L=2 W=2: U[0,0] A[3,4] A[4,4] A[3,3]", pass},
+}
+
+func TestNeverOver(t *testing.T) {
+	for _, row := range overRows {
+		f := judgeOne(t, run(t, row.history), "never-over")
+		if f.Verdict != row.want {
+			t.Errorf("%s: %s: %s, want %s: %s", row.why, row.history, f.Verdict, row.want, f.Because)
+		}
+		checkForm(t, row.history, f)
+	}
+}
+
+var starvedRows = []struct {
+	why     string
+	history string
+	want    rlbench.Verdict
+}{
+	{"nothing was there", "L=1 W=2: D[0,0]", fail},
+	{"at one instant the order is unknown", "L=1 W=1: A[0,1] D[1,1]", pass},
+	{"one look at both ends of the interval misses it", "L=2 W=1: D[3,4] A[3,3] A[4,5]", fail},
+	{"what was done exactly W before has left", "L=1 W=2: A[0,0] D[2,2]", fail},
+	{"what was done less than W before has not", "L=1 W=2: A[0,0] D[1,1]", pass},
+	{"an unknown op may still be charged", "L=1 W=2: U[0,0] D[9,9]", pass},
+	{"a cost that never fits is refused rightly", "L=2 W=2: D3[0,0]", pass},
+	{"refusals are not charged", "L=1 W=9: D[5,5] D[6,6]", fail},
+	{"refusals are charged: the second may be right, the first is not", "charges L=1 W=9: D[5,5] D[6,6]", fail},
+	{"refusals are charged: each may have been the second", "charges L=1 W=9: D[5,6] D[5,6]", pass},
+	{"a later moment had no room", "L=1 W=2: A[3,3] D[2,3]", pass},
+	{"one of two limits had no room", "L=1 W=2 L=3 W=9: A[3,3] D[4,4]", pass},
+	{"neither limit was full", "L=2 W=2 L=3 W=9: A[3,3] D[4,4]", fail},
+	{"one or the other limit was full, at different moments", "L=1 W=1 L=2 W=3: A[4,4] A[5,5] D[5,6]", pass},
+	{"rounded up to the resolution it has not left", "res=3 L=1 W=7: A[0,0] D[8,8]", pass},
+	{"rounded up to the resolution it has", "res=3 L=1 W=7: A[0,0] D[9,9]", fail},
+	{"wrong unless the clock strayed", "drift=1 L=1 W=3: A[0,0] D[3,3]", open},
+	{"wrong even so", "drift=1 L=1 W=3: A[0,0] D[4,4]", fail},
+	{"aligned: the last window's charges have gone", "aligned L=1 W=4: A[3,3] D[4,4]", fail},
+	{"aligned: unless the clock is off", "aligned error=1 L=1 W=4: A[3,3] D[4,4]", pass},
+	{"aligned: no one setting of the clock excuses both", "aligned error=1 L=1 W=4: A[3,3] D[4,4] A[8,8] D[7,7]", open},
+	{"aligned: the interval touches a full window", "aligned L=1 W=4: A[5,5] D[2,6]", pass},
+	{"aligned: a full window between the ends", "aligned L=1 W=2: A[5,5] D[2,9]", pass},
+	{"first request: what ends a window may come a step late", "first res=1 L=1 W=4: A[0,0] D[4,4]", pass},
+	{"first request: but no later", "first res=1 L=1 W=4: A[0,0] D[5,5]", fail},
+}
+
+func TestNeverStarved(t *testing.T) {
+	for _, row := range starvedRows {
+		f := judgeOne(t, run(t, row.history), "never-starved")
+		if f.Verdict != row.want {
+			t.Errorf("%s: %s: %s, want %s: %s", row.why, row.history, f.Verdict, row.want, f.Because)
+		}
+		checkForm(t, row.history, f)
+	}
+}
+
+// checkForm demands what every Finding owes: a sentence, and for a Fail a witness
+// in order and a proof.
+func checkForm(t *testing.T, history string, f rlbench.Finding) {
+	t.Helper()
+	if f.Because == "" || f.Promise == "" || f.Check == "" {
+		t.Errorf("%s: a finding without words: %+v", history, f)
+	}
+	if f.Verdict == rlbench.Fail && (len(f.Witness) == 0 || len(f.Proof) == 0) {
+		t.Errorf("%s: a fail without witness or proof: %+v", history, f)
+	}
+	for i := 1; i < len(f.Witness); i++ {
+		if f.Witness[i].Sent < f.Witness[i-1].Sent {
+			t.Errorf("%s: the witness is not in order of sent: %v", history, f.Witness)
+		}
+	}
+}
+
+// The witness of a burst is the tightest set of one more than the limit.
+func TestWitnessIsTheTightest(t *testing.T) {
+	f := judgeOne(t, run(t, "L=2 W=100: A[0,9] A[50,52] A[51,53] A[52,54] A[90,99]"), "never-over")
+	var ids []int64
+	for _, op := range f.Witness {
+		ids = append(ids, op.ID)
+	}
+	if len(ids) != 3 || ids[0] != 1 || ids[1] != 2 || ids[2] != 3 {
+		t.Errorf("the witness is %v, want ops 1, 2 and 3: %s", ids, f.Because)
+	}
+}
+
+// Not every breach outlives every flaw of the evidence.
+func TestFlawsOfTheEvidence(t *testing.T) {
+	step := rlbench.Event{Kind: rlbench.ClockStep, At: 3, Until: 3, Note: "by 2s"}
+	lost := rlbench.Event{Kind: rlbench.ServerLost, At: 3, Until: 3}
+	const over, kept = "L=1 W=2: A[1,1] A[2,2]", "L=1 W=2: A[1,1]"
+	const refused, right = "L=1 W=2: A[1,1] D[8,8]", "L=1 W=2: A[1,1] D[1,1]"
+	incomplete := func(r *rlbench.Run) { r.Complete = false }
+	absent := func(outcome rlbench.Outcome) func(*rlbench.Run) {
+		return func(r *rlbench.Run) {
+			addOp(&r.Ops, "k", outcome, 1, 20, 20)
+			r.Ops.Errors = []string{"", "dial tcp 127.0.0.1:6379: connect: connection refused"}
+			r.Ops.Error = make([]uint32, r.Ops.Len())
+			r.Ops.Error[r.Ops.Len()-1] = 1
+		}
+	}
+	rows := []struct {
+		why, check, history string
+		flaw                func(*rlbench.Run)
+		want                rlbench.Verdict
+	}{
+		{"missing ops cannot mend a full window", "never-over", over, incomplete, fail},
+		{"missing ops may have broken it", "never-over", kept, incomplete, open},
+		{"missing ops may have filled the window of a refusal", "never-starved", refused, incomplete, open},
+		{"missing ops may have left out a wrong refusal", "never-starved", right, incomplete, open},
+		{"a step does not move a sliding window", "never-over", over, func(r *rlbench.Run) { r.Events = append(r.Events, step) }, fail},
+		{"a step moves an aligned window", "never-over", "aligned " + over, func(r *rlbench.Run) { r.Events = append(r.Events, step) }, open},
+		{"a step moves the window of a refusal", "never-starved", "aligned " + refused, func(r *rlbench.Run) { r.Events = append(r.Events, step) }, open},
+		{"after a step nothing passes", "never-over", kept, func(r *rlbench.Run) { r.Events = append(r.Events, step) }, open},
+		{"a lost server does not mend a full window", "never-over", over, func(r *rlbench.Run) { r.Events = append(r.Events, lost) }, fail},
+		{"after a lost server nothing passes", "never-over", kept, func(r *rlbench.Run) { r.Events = append(r.Events, lost) }, open},
+		{"nobody was there to be asked", "never-over", kept, absent(rlbench.Unsent), open},
+		{"nobody was there any more", "never-over", kept, absent(rlbench.Unknown), open},
+		{"nothing was answered", "never-over", "L=1 W=2: U[1,1]", func(*rlbench.Run) {}, open},
+		{"nothing was asked", "never-starved", "L=1 W=2:", func(*rlbench.Run) {}, open},
+		{"the clock was not read: where is the edge?", "never-over", "aligned L=1 W=20: A[1,1] A[2,2]", func(r *rlbench.Run) { r.Clock.Stated = false }, open},
+		{"the clock was not read: was the window full?", "never-starved", "aligned L=1 W=20: A[1,1] D[2,2]", func(r *rlbench.Run) { r.Clock.Stated = false }, open},
+		{"wherever it is, the window had room", "never-starved", "aligned L=1 W=20: A[1,1] D[52,52]", func(r *rlbench.Run) { r.Clock.Stated = false }, fail},
+		{"wherever it is, two edges would be needed", "never-over", "aligned L=1 W=20: A[1,1] A[2,2] A[3,3]", func(r *rlbench.Run) { r.Clock.Stated = false }, fail},
+		{"wherever it is, there was room", "never-over", "aligned L=2 W=20: A[1,1] A[2,2]", func(r *rlbench.Run) { r.Clock.Stated = false }, pass},
+		{"a run cut short is judged as far as it came", "never-over", kept, func(r *rlbench.Run) { r.Interrupted = true }, pass},
+	}
+	for _, row := range rows {
+		r := run(t, row.history)
+		row.flaw(r)
+		f := judgeOne(t, r, row.check)
+		if f.Verdict != row.want {
+			t.Errorf("%s: %s, want %s: %s", row.why, f.Verdict, row.want, f.Because)
+		}
+	}
+}
+
+// A Run that cannot be read is an error, and a check that does not exist too.
+func TestUnreadable(t *testing.T) {
+	rows := []struct {
+		why   string
+		spoil func(*rlbench.Run)
+	}{
+		{"done before sent", func(r *rlbench.Run) { r.Ops.Done[0] = 0 }},
+		{"allowed, but never sent", func(r *rlbench.Run) { r.Ops.Sent[0] = rlbench.NoInstant }},
+		{"allowed, but never done", func(r *rlbench.Run) { r.Ops.Done[0] = rlbench.NoInstant }},
+		{"no cost", func(r *rlbench.Run) { r.Ops.Cost[0] = 0 }},
+		{"costs beyond arithmetic", func(r *rlbench.Run) { r.Ops.Cost[0] = 1 << 62 }},
+		{"a key without a name", func(r *rlbench.Run) { r.Ops.Key[0] = 7 }},
+		{"an outcome that is none", func(r *rlbench.Run) { r.Ops.Outcome[0] = 9 }},
+		{"columns of different length", func(r *rlbench.Run) { r.Ops.Sent = nil }},
+		{"no limit", func(r *rlbench.Run) { r.Policy.Limits = nil }},
+		{"a window beyond arithmetic", func(r *rlbench.Run) { r.Policy.Limits[0].Per = 1 << 62 }},
+	}
+	for _, row := range rows {
+		r := run(t, "L=1 W=2: A[1,2]")
+		row.spoil(r)
+		if _, err := Judge(r); err == nil {
+			t.Errorf("%s: no error", row.why)
+		}
+		for _, c := range Checks() {
+			if f := c.Judge(r); f.Verdict != rlbench.Inconclusive || f.Because == "" {
+				t.Errorf("%s: %s says %s: %s", row.why, c.Name, f.Verdict, f.Because)
+			}
+		}
+	}
+	if _, err := Judge(run(t, "L=1 W=2: A[1,2]"), "never-late"); err == nil {
+		t.Error("a check that does not exist is no error")
+	}
+}
