@@ -75,11 +75,12 @@ func clientOptions(setup targets.Setup) (*goredis.Options, error) {
 	// A request sent twice may be charged twice: nothing is ever sent again.
 	o.MaxRetries = -1
 	o.DialerRetries = 1
-	// One decision has one deadline, its context's. A request that found no
+	// One decision has one deadline, its context's. A request that got no
 	// connection in half of its time gives up while it certainly was not sent.
 	o.ContextTimeoutEnabled = true
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = setup.Timeout, setup.Timeout, setup.Timeout
-	o.PoolTimeout = max(setup.Timeout/2, time.Millisecond)
+	o.ReadTimeout, o.WriteTimeout = setup.Timeout, setup.Timeout
+	o.DialTimeout = max(setup.Timeout/2, time.Millisecond)
+	o.PoolTimeout = o.DialTimeout
 	o.PoolSize = poolSize(setup)
 	o.MaxConcurrentDials = 0
 	o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns = 0, 0, 0
