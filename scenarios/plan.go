@@ -47,6 +47,9 @@ func (p Part) count(seed int64, part int, most int64) int64 {
 // mean is how many requests a rate makes on average, and exactly when its
 // arrivals are constant: For·Count/Per, rounded up.
 func (p Part) mean() int64 {
+	if p.Rate.Per == 0 {
+		return 0
+	}
 	hi, lo := bits.Mul64(uint64(p.For), uint64(p.Rate.Count))
 	lo, carry := bits.Add64(lo, uint64(p.Rate.Per)-1, 0)
 	if hi += carry; hi >= uint64(p.Rate.Per) {
@@ -87,6 +90,7 @@ func (s *Scenario) Plan() (*rlbench.Plan, error) {
 // addOpen plans the requests of part i, a burst or a rate.
 func (s *Scenario) addOpen(plan *rlbench.Plan, ring keyring, i int, release int32) error {
 	p, rng, n := s.Traffic[i], stream(s.Seed, i, "keys", 0), 0
+	plan.Arrivals = slices.Grow(plan.Arrivals, int(min(max(p.Burst, p.mean()), s.Bounds.Ops)))
 	for at := range p.instants(s.Seed, i) {
 		if int64(len(plan.Arrivals)) >= s.Bounds.Ops {
 			return fmt.Errorf("planning traffic part %d of %s: more than %d requests", i+1, s.Name, s.Bounds.Ops)
@@ -101,8 +105,9 @@ func (s *Scenario) addOpen(plan *rlbench.Plan, ring keyring, i int, release int3
 	return nil
 }
 
-// addClients plans the closed loops of part i. A client keeps to one instance, as a connection
-// does; its requests are a cycle that is as long as its share of the run.
+// addClients plans the closed loops of part i. A client keeps to one instance,
+// as a connection does; its requests are a cycle that is as long as its share of
+// the run.
 func (s *Scenario) addClients(plan *rlbench.Plan, ring keyring, i int) {
 	p := s.Traffic[i]
 	var clients int64
