@@ -105,49 +105,44 @@ func scale(rate rlbench.Limit, next gaps) (d time.Duration, ok bool) {
 	return time.Duration(q), q <= uint64(maxInt64)
 }
 
-// draw gives the key of the next request.
-type draw func() string
-
-// draws gives the draw of a part's keys for the named purpose.
-func (p Part) draws(names []string, weights []uint64, rng *rand.Rand) draw {
-	switch {
-	case p.Keys.Count == 0:
-		return func() string { return p.Key }
-	case p.Keys.Spread == Zipf:
-		return func() string {
-			// The first rank whose cumulative weight is above the draw.
-			at := rng.Uint64N(weights[len(weights)-1])
-			rank, _ := slices.BinarySearch(weights, at+1)
-			return names[rank]
-		}
-	}
-	return func() string { return names[rng.Uint64N(uint64(len(names)))] }
-}
-
-// names are the keys that a part draws from; nil when it has one.
-func (k Keys) names() []string {
-	names := make([]string, k.Count)
-	for i := range names {
-		names[i] = "key-" + strconv.Itoa(i+1)
-	}
-	return names
+// keyring holds what every part draws its keys from. A part with fewer keys has
+// the first of them.
+type keyring struct {
+	names []string
+	// weights are the cumulative weights 1/1, 1/2, … of the ranks.
+	weights []uint64
 }
 
 // zipfUnit is the weight of the first rank: great enough that the last of
 // KeysMax ranks is off by less than a millionth.
 const zipfUnit = 1 << 40
 
-// weights are the cumulative weights 1/1, 1/2, … of the ranks; nil where every
-// rank weighs the same.
-func (k Keys) weights() []uint64 {
-	if k.Spread != Zipf {
-		return nil
+// newKeyring makes as many keys as the part that has the most.
+func newKeyring(parts []Part) keyring {
+	var most int64
+	for _, p := range parts {
+		most = max(most, p.Keys.Count)
 	}
-	weights := make([]uint64, k.Count)
+	ring := keyring{make([]string, most), make([]uint64, most)}
 	var sum uint64
-	for i := range weights {
+	for i := range ring.names {
+		ring.names[i] = "key-" + strconv.Itoa(i+1)
 		sum += zipfUnit / uint64(i+1)
-		weights[i] = sum
+		ring.weights[i] = sum
 	}
-	return weights
+	return ring
+}
+
+// draw gives the key of a part's next request.
+func (ring keyring) draw(p Part, rng *rand.Rand) string {
+	if p.Keys.Count == 0 {
+		return p.Key
+	}
+	last := p.Keys.Count - 1
+	if p.Keys.Spread != Zipf {
+		return ring.names[rng.Uint64N(uint64(last)+1)]
+	}
+	// The first rank whose cumulative weight is above the number drawn.
+	rank, _ := slices.BinarySearch(ring.weights, rng.Uint64N(ring.weights[last])+1)
+	return ring.names[rank]
 }

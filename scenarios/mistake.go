@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Mistake is one thing wrong with a scenario, and where.
@@ -56,13 +57,17 @@ func (m Mistakes) Error() string {
 type source struct {
 	name  string
 	order int // among the sources of one scenario: the file, then each override
-	lines []string
+	lines [][]rune
 }
 
 func newSource(name string, order int, text string) *source {
 	// A carriage return alone ends a line too, to YAML.
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	return &source{name: name, order: order, lines: strings.Split(text, "\n")}
+	src := &source{name: name, order: order}
+	for line := range strings.SplitSeq(text, "\n") {
+		src.lines = append(src.lines, []rune(line))
+	}
+	return src
 }
 
 // place is a spot in a source; line 0 is the source as a whole.
@@ -83,21 +88,26 @@ func (p place) excerpt() string {
 	if p.line < 1 || p.line > len(p.src.lines) {
 		return ""
 	}
-	line := []rune(p.src.lines[p.line-1])
-	for i, r := range line {
-		if !unicode.IsPrint(r) {
-			line[i] = ' '
-		}
-	}
+	line := p.src.lines[p.line-1]
 	caret := min(max(p.column-1, 0), len(line))
-	if end := caret + excerptAfter; end < len(line) {
-		line = append(line[:end:end], '…')
+	begin, end := max(caret-excerptBefore, 0), min(caret+excerptAfter, len(line))
+	before, after := "", ""
+	if begin > 0 {
+		before = "…"
 	}
-	if begin := caret - excerptBefore; begin > 0 {
-		line = append([]rune{'…'}, line[begin:]...)
-		caret = excerptBefore + 1
+	if end < len(line) {
+		after = "…"
 	}
-	return strings.TrimRight(string(line), " ") + "\n" + strings.Repeat(" ", caret) + "^"
+	shown := strings.Map(printable, string(line[begin:end]))
+	indent := strings.Repeat(" ", caret-begin+utf8.RuneCountInString(before))
+	return strings.TrimRight(before+shown+after, " ") + "\n" + indent + "^"
+}
+
+func printable(c rune) rune {
+	if unicode.IsPrint(c) {
+		return c
+	}
+	return ' '
 }
 
 // mistake makes the Mistake that stands at p.

@@ -47,6 +47,9 @@ func (p Part) count(seed int64, part int, most int64) int64 {
 // mean is how many requests a rate makes on average, and exactly when its
 // arrivals are constant: For·Count/Per, rounded up.
 func (p Part) mean() int64 {
+	if p.Rate.Per == 0 {
+		return 0
+	}
 	hi, lo := bits.Mul64(uint64(p.For), uint64(p.Rate.Count))
 	lo, carry := bits.Add64(lo, uint64(p.Rate.Per)-1, 0)
 	if hi += carry; hi >= uint64(p.Rate.Per) {
@@ -60,12 +63,19 @@ func (p Part) mean() int64 {
 // says that the traffic is more than its bounds allow, which [Parse] rules out.
 func (s *Scenario) Plan() (*rlbench.Plan, error) {
 	plan := &rlbench.Plan{Seed: s.Seed, Instances: s.Instances, Bounds: s.Bounds}
+	ring := newKeyring(s.Traffic)
 	var release int32
 	for i, p := range s.Traffic {
+		if p.Clients > 0 {
+			s.addClients(plan, ring, i)
+			continue
+		}
+		var together int32
 		if p.Burst > 0 {
 			release++
+			together = release
 		}
-		if err := s.add(plan, i, p, release); err != nil {
+		if err := s.addOpen(plan, ring, i, together); err != nil {
 			return nil, err
 		}
 	}
@@ -77,26 +87,16 @@ func (s *Scenario) Plan() (*rlbench.Plan, error) {
 	return plan, nil
 }
 
-// add plans the requests of part i.
-func (s *Scenario) add(plan *rlbench.Plan, i int, p Part, release int32) error {
-	names, weights := p.Keys.names(), p.Keys.weights()
-	draws := func(purpose string, number int) draw {
-		return p.draws(names, weights, stream(s.Seed, i, purpose, number))
-	}
-	if p.Clients > 0 {
-		s.addClients(plan, p, func(client int) draw { return draws("client", client) })
-		return nil
-	}
-	if p.Burst == 0 {
-		release = 0
-	}
-	next, n := draws("keys", 0), 0
+// addOpen plans the requests of part i, a burst or a rate.
+func (s *Scenario) addOpen(plan *rlbench.Plan, ring keyring, i int, release int32) error {
+	p, rng, n := s.Traffic[i], stream(s.Seed, i, "keys", 0), 0
+	plan.Arrivals = slices.Grow(plan.Arrivals, int(min(max(p.Burst, p.mean()), s.Bounds.Ops)))
 	for at := range p.instants(s.Seed, i) {
 		if int64(len(plan.Arrivals)) >= s.Bounds.Ops {
 			return fmt.Errorf("planning traffic part %d of %s: more than %d requests", i+1, s.Name, s.Bounds.Ops)
 		}
 		plan.Arrivals = append(plan.Arrivals, rlbench.Arrival{
-			Request: rlbench.Request{Key: next(), Cost: p.Cost, Instance: int32(n % s.Instances)},
+			Request: rlbench.Request{Key: ring.draw(p, rng), Cost: p.Cost, Instance: int32(n % s.Instances)},
 			At:      at,
 			Release: release,
 		})
@@ -105,9 +105,11 @@ func (s *Scenario) add(plan *rlbench.Plan, i int, p Part, release int32) error {
 	return nil
 }
 
-// addClients plans closed loops. A client keeps to one instance, as a connection
-// does; its requests are a cycle that is as long as its share of the run.
-func (s *Scenario) addClients(plan *rlbench.Plan, p Part, drawsOf func(client int) draw) {
+// addClients plans the closed loops of part i. A client keeps to one instance,
+// as a connection does; its requests are a cycle that is as long as its share of
+// the run.
+func (s *Scenario) addClients(plan *rlbench.Plan, ring keyring, i int) {
+	p := s.Traffic[i]
 	var clients int64
 	for _, other := range s.Traffic {
 		clients += other.Clients
@@ -117,10 +119,10 @@ func (s *Scenario) addClients(plan *rlbench.Plan, p Part, drawsOf func(client in
 		cycle = 1
 	}
 	for c := range int(p.Clients) {
-		next := drawsOf(c)
+		rng := stream(s.Seed, i, "client", c)
 		requests := make([]rlbench.Request, cycle)
-		for i := range requests {
-			requests[i] = rlbench.Request{Key: next(), Cost: p.Cost, Instance: int32(c % s.Instances)}
+		for n := range requests {
+			requests[n] = rlbench.Request{Key: ring.draw(p, rng), Cost: p.Cost, Instance: int32(c % s.Instances)}
 		}
 		plan.Clients = append(plan.Clients, rlbench.Client{
 			Requests: requests, From: rlbench.Instant(p.At), Until: rlbench.Instant(p.end()), Think: p.Think,

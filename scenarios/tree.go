@@ -198,7 +198,7 @@ func (p place) before() string {
 	if p.line < 1 || p.line > len(p.src.lines) {
 		return ""
 	}
-	line := []rune(p.src.lines[p.line-1])
+	line := p.src.lines[p.line-1]
 	return string(line[:min(max(p.column-1, 0), len(line))])
 }
 
