@@ -30,14 +30,23 @@ func pad(o *rlbench.Ops) {
 		if len(*column) == 0 {
 			*column = nil
 		}
-		for len(*column) > 0 && len(*column) < n {
-			*column = append(*column, rlbench.None)
+		if k := len(*column); k > 0 && k < n {
+			*column = put(*column, n-1, rlbench.None, rlbench.None)
 		}
 	}
 	if len(o.Error) == 0 {
 		o.Error = nil
 	}
-	for len(o.Error) > 0 && len(o.Error) < n {
-		o.Error = append(o.Error, 0)
+	if k := len(o.Error); k > 0 && k < n {
+		o.Error = put(o.Error, n-1, 0, 0)
 	}
+}
+
+// put appends the value of row i to an optional column, filling up the rows
+// before it that have none.
+func put[T any](column []T, i int, value, absent T) []T {
+	for len(column) < i {
+		column = append(column, absent)
+	}
+	return append(column, value)
 }

@@ -216,20 +216,14 @@ func (r *Reader) append(to *rlbench.Ops, op *row) {
 	to.Outcome = append(to.Outcome, op.outcome)
 	to.Status = append(to.Status, int32(op.status))
 	if len(op.fault) > 0 {
-		for len(to.Error) < i {
-			to.Error = append(to.Error, 0)
-		}
-		to.Error = append(to.Error, r.faults.number(op.fault))
+		to.Error = put(to.Error, i, r.faults.number(op.fault), 0)
 	}
 	if !r.reading.dialect.own {
 		return
 	}
 	for s, column := range statedColumns(to) {
 		if v := op.stated[s]; v != rlbench.None {
-			for len(*column) < i {
-				*column = append(*column, rlbench.None)
-			}
-			*column = append(*column, v)
+			*column = put(*column, i, v, rlbench.None)
 		}
 	}
 }

@@ -191,9 +191,6 @@ func unitOf(text []byte) int64 {
 // decimal reads a non-negative decimal number of units, an exponent allowed, as
 // nanoseconds cut off at the last one, and the step of its last digit.
 func decimal(text []byte, unit int64) (ns, step int64, ok bool) {
-	if i := bytes.IndexAny(text, "eE"); i > 0 {
-		return exponential(text, i, unit)
-	}
 	i, whole := 0, int64(0)
 	for ; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
 		if whole > stampMax/unit {
@@ -204,14 +201,18 @@ func decimal(text []byte, unit int64) (ns, step int64, ok bool) {
 	if i == 0 || whole > stampMax/unit {
 		return 0, 0, false
 	}
-	if i == len(text) {
-		return whole * unit, unit, true
+	ns, step = whole*unit, unit
+	if i+1 < len(text) && text[i] == '.' {
+		part, finer, used := fraction(text[i+1:], unit)
+		if used == 0 {
+			return 0, 0, false
+		}
+		ns, step, i = ns+part, finer, i+1+used
 	}
-	if text[i] != '.' {
-		return 0, 0, false
+	if i < len(text) && text[i]|0x20 == 'e' {
+		return exponential(text, i, unit)
 	}
-	part, step, used := fraction(text[i+1:], unit)
-	return whole*unit + part, step, used > 0 && i+1+used == len(text)
+	return ns, step, i == len(text)
 }
 
 // fraction reads the digits behind a point, as nanoseconds of a unit.
