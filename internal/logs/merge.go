@@ -56,7 +56,7 @@ type Merged struct {
 	order   int64 // of the op that was given last
 	seq     int64
 	out     renumbering
-	recent  map[int64]same // numbered ops of the same order as the last
+	recent  map[same]struct{} // numbered ops of the same order as the last
 	count   MergeCount
 }
 
@@ -72,8 +72,8 @@ type stream struct {
 
 // same is what tells a doubled op.
 type same struct {
+	id, cost   int64
 	key        string
-	cost       int64
 	sent, done rlbench.Instant
 	outcome    rlbench.Outcome
 }
@@ -93,7 +93,7 @@ func Merge(readers []*Reader, o MergeOptions) (*Merged, error) {
 	if o.RowsMax == 0 {
 		o.RowsMax = DefaultRowsMax
 	}
-	m := &Merged{options: o, order: none, recent: make(map[int64]same)}
+	m := &Merged{options: o, order: none, recent: make(map[same]struct{})}
 	m.out.seen = make(map[string]uint32)
 	for _, r := range readers {
 		m.streams = append(m.streams, &stream{reader: r})
@@ -300,13 +300,11 @@ func (m *Merged) place(r *run, i int, what string) {
 // same instant.
 func (m *Merged) doubled(r *run, i int) bool {
 	o := &r.ops
-	op := same{o.Keys[o.Key[i]], o.Cost[i], o.Sent[i], o.Done[i], o.Outcome[i]}
-	if r.at[i] != m.order {
+	if r.at[i] != m.order || len(m.recent) > m.options.RowsMax {
 		clear(m.recent)
 	}
-	if m.recent[o.ID[i]] == op && op.cost > 0 {
-		return true
-	}
-	m.recent[o.ID[i]] = op
-	return false
+	op := same{o.ID[i], o.Cost[i], o.Keys[o.Key[i]], o.Sent[i], o.Done[i], o.Outcome[i]}
+	_, there := m.recent[op]
+	m.recent[op] = struct{}{}
+	return there
 }

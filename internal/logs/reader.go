@@ -188,19 +188,7 @@ func (r *Reader) begin(op *row) {
 	if r.begun {
 		return
 	}
-	at := op.sent
-	if at == none {
-		at = max(op.planned, 0)
-	}
-	// sent_ns of a run counts from the run's own start; a wall clock's would be
-	// far greater.
-	r.begun = true
-	if r.stated = at > 1e17; r.stated {
-		r.origin = at
-		if r.reading.moment == End && r.reading.clock.finest > 0 {
-			r.origin = op.done - r.reading.clock.finest + 1
-		}
-	}
+	r.begun, r.origin, r.stated = true, op.origin, op.wall
 }
 
 func (r *Reader) append(to *rlbench.Ops, op *row) {

@@ -39,7 +39,7 @@ func recognize(src *source, o Options) (*dialect, binding, parser, error) {
 		func() (*dialect, binding, parser, error) { return recognizeText(head, o) },
 		func() (*dialect, binding, parser, error) { return recognizeRows(src, head, o) },
 	} {
-		if d, b, p, err := try(); d != nil {
+		if d, b, p, err := try(); d != nil || err != nil {
 			return d, b, p, err
 		}
 	}

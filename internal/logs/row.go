@@ -17,14 +17,21 @@ type row struct {
 	instance, worker int64
 	planned          int64
 	sent, done       int64
-	outcome          rlbench.Outcome
-	status           int64
-	key, fault       []byte
+	// origin is what the instants count from if this is the first op; wall: a wall
+	// clock says so.
+	origin     int64
+	wall       bool
+	outcome    rlbench.Outcome
+	status     int64
+	key, fault []byte
 	// stated are limit, remaining, retry_after, reset, decided_at, released_at.
 	stated [statedCount]int64
 }
 
 const statedCount = int(slotReleasedAt-slotLimit) + 1
+
+// wallMin is a moment in 1973: whatever has run for longer is a wall clock.
+const wallMin = int64(1e17)
 
 // none stands for an instant that the log does not state.
 const none = int64(rlbench.NoInstant)
@@ -282,6 +289,11 @@ func (r *reading) whole(f *fields, to *row) string {
 	case to.done != none && to.done < to.sent:
 		return problemOrder
 	}
+	// A run's sent_ns counts from the run's own start; since the Unix epoch it
+	// would be far greater.
+	if first := max(to.sent, to.planned); first > wallMin {
+		to.origin, to.wall = first, true
+	}
 	r.doubt.widen(to.sent, to.done)
 	return ""
 }
@@ -295,6 +307,7 @@ func (r *reading) stamped(f *fields, to *row) string {
 	if !ok {
 		return problemTime
 	}
+	to.origin, to.wall = at, true
 	last := at + step - 1
 	took, stated, ok := r.took(f)
 	if !ok {

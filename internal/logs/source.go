@@ -23,8 +23,10 @@ const (
 // decompress tells gzip and zstd by their first bytes.
 func decompress(r io.Reader) (io.Reader, func(), error) {
 	b := bufio.NewReaderSize(r, 1<<16)
-	magic, _ := b.Peek(4)
+	magic, err := b.Peek(4)
 	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, nil, fmt.Errorf("reading: %w", err)
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)
 		if err != nil {

@@ -238,8 +238,11 @@ func exponential(text []byte, e int, unit int64) (ns, step int64, ok bool) {
 	}
 	all := append(append(bytes.Repeat([]byte("0"), 30), whole...), part...)
 	point := 30 + len(whole) + int(exp)
-	for len(all) <= point {
+	for len(all) < point {
 		all = append(all, '0')
+	}
+	if len(all) == point {
+		return decimal(all, unit)
 	}
 	return decimal(append(append(append([]byte(nil), all[:point]...), '.'), all[point:]...), unit)
 }
