@@ -75,7 +75,7 @@ func damage(data []byte) []byte {
 	return damaged
 }
 
-func readFile(t *testing.T, file string) []byte {
+func readFile(t testing.TB, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
