@@ -72,18 +72,6 @@ func TestInterruptBeforeTheStart(t *testing.T) {
 	}
 }
 
-func TestInterruptWhileAReleaseIsBehindItsGate(t *testing.T) {
-	// The release of 8 is prepared well before its instant, the op ahead of it
-	// interrupts the run: both halves end, whichever comes first.
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	plan := &rlbench.Plan{Bounds: long, Arrivals: append(constant(1, 0), burst(8, rlbench.Instant(500*time.Microsecond), 1)...)}
-	drive(t, ctx, plan, func(context.Context, rlbench.Request) rlbench.Answer {
-		cancel()
-		return rlbench.Answer{Outcome: rlbench.Allowed}
-	}, driver.Options{})
-}
-
 func TestInterruptLeavesTheDrainToAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
