@@ -38,14 +38,35 @@ func wellFormed(plan *rlbench.Plan, r *driver.Recording) error {
 			return fmt.Errorf("arrival %d has no row", i)
 		}
 	}
+	if err := loops(plan, r, made); err != nil {
+		return err
+	}
+	return oneAtATime(r)
+}
+
+// loops demands of each client that its ops are its requests from the first on,
+// and that each was planned for the instant at which the one before left it free.
+func loops(plan *rlbench.Plan, r *driver.Recording, made []int) error {
+	rows := make(map[int64]rlbench.Op)
+	for i := range r.Ops.Len() {
+		rows[r.Ops.ID[i]] = r.Ops.At(i)
+	}
 	for c, n := range made {
 		for i := range n {
-			if !seen[plan.OpOfClient(c, i)] {
+			op, there := rows[plan.OpOfClient(c, i)]
+			if !there {
 				return fmt.Errorf("client %d made %d ops, and its op %d has no row", c, n, i)
+			}
+			if i == 0 {
+				continue
+			}
+			before := rows[plan.OpOfClient(c, i-1)]
+			if want := before.Done.After(plan.Clients[c].Think); before.Done.Known() && op.Planned != want {
+				return fmt.Errorf("client %d: op %d was planned at %s, not %s", c, i, op.Planned, want)
 			}
 		}
 	}
-	return oneAtATime(r)
+	return nil
 }
 
 // planned is what the plan says of op id, with NoInstant where only the run can

@@ -248,10 +248,13 @@ func (m *merger) request(id int64) (*rlbench.Request, uint32) {
 	return &requests[n], m.clientKeys[c][n]
 }
 
+// shareMin is the least stretch worth a goroutine of its own.
+const shareMin = 1 << 16
+
 // inParallel does the work on [0, n) in as many stretches as there are
-// processors.
+// processors, and as are worth it.
 func inParallel(n int, work func(from, to int)) {
-	shares := runtime.GOMAXPROCS(0)
+	shares := min(runtime.GOMAXPROCS(0), n/shareMin+1)
 	var all sync.WaitGroup
 	for s := range shares {
 		all.Go(func() { work(n*s/shares, n*(s+1)/shares) })

@@ -29,7 +29,8 @@ const (
 	made    fate = iota
 	stopped      // the run was stopped first
 	late         // no request may be sent any more
-	parted       // the run has parted with this worker
+	parted       // the run has parted with this worker, before it asked
+	lost         // the same while it asked: the op is the run's now
 )
 
 // job is what the scheduler hands a worker: one arrival, or a whole client.
@@ -103,7 +104,7 @@ func (w *worker) do(j job) {
 	r := w.run
 	a := &r.plan.Arrivals[j.arrival]
 	op := row{id: r.plan.OpOfArrival(j.arrival), planned: a.At}
-	if _, f := w.ask(op, &a.Request, r.end); f != made {
+	if _, f := w.ask(op, &a.Request, r.end); f != made && f != lost {
 		w.record.unsent(op, r.reason(f))
 		w.state.Add(endedOp)
 	}
@@ -126,11 +127,14 @@ func (w *worker) carry(c *client) {
 			break
 		}
 		free, f := w.ask(op, &c.Requests[n], c.end)
-		if f == parted {
-			return // the run has closed its books on this worker
+		if f == parted || f == lost {
+			return
 		}
 		if f != made {
 			r.returnOp()
+			break
+		}
+		if c.end.Since(free) <= c.Think {
 			break
 		}
 		op.planned = free.After(c.Think)
@@ -161,7 +165,7 @@ func (w *worker) ask(op row, request *rlbench.Request, end rlbench.Instant) (rlb
 	done := r.clock.now()
 	w.inAsk = false
 	if !w.state.CompareAndSwap(state|asking, (state+endedOp)|idle) {
-		return 0, parted
+		return 0, lost
 	}
 	op.sent, op.done, op.outcome = w.op.sent, done, answer.Outcome
 	if answer.Outcome >= rlbench.Unsent {
