@@ -21,7 +21,8 @@ func TestProcessDiesWithUs(t *testing.T) {
 	}
 	redisServer(t)
 	us := exec.Command(os.Args[0], "-test.run=^TestProcessDiesWithUs$", "-test.v")
-	us.Env = append(os.Environ(), orphanVariable+"=1")
+	// Whoever is killed leaves its folder: it shall stand where it is removed.
+	us.Env = append(os.Environ(), orphanVariable+"=1", "TMPDIR="+t.TempDir())
 	out, err := us.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
