@@ -20,7 +20,7 @@ const (
 	raceLimit     = 100
 	// raceRounds in a row must all end alike; fewer, unless RLBENCH_HISTORIES
 	// asks for a full-size run.
-	raceRounds, raceRoundsSmall = 30, 5
+	raceRounds, raceRoundsSmall = 30, 3
 )
 
 // TestOnlyGetSetRaces: ten instances with fifty requests each, released

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
 
 	"github.com/rlbench/rlbench"
 	"github.com/rlbench/rlbench/targets"
@@ -21,6 +22,9 @@ const (
 	getset = "redis-getset-fixed-window"
 	incr   = "redis-incr-fixed-window"
 )
+
+// TestMain sees that closed targets leave nothing running.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestDesignsKeepTheRules(t *testing.T) {
 	// The two that decide in the client keep one limit, and do not know when a

@@ -11,7 +11,6 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"github.com/rlbench/rlbench"
 	"github.com/rlbench/rlbench/targets"
 )
 
@@ -212,5 +211,3 @@ func (s *store) disconnect() error {
 func (s *store) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.timeout)
 }
-
-var _ rlbench.Clocked = (*luaTarget)(nil)

@@ -106,22 +106,17 @@ func freePort() (int, error) {
 	return port, l.Close()
 }
 
-// answers waits for the server of that process to answer: another one may have
-// got the port first.
+// answers waits for the server of that process to answer.
 func answers(address string, pid int, gone <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	client := goredis.NewClient(&goredis.Options{Addr: address, MaxRetries: -1, DialerRetries: 1, Protocol: 2})
-	defer client.Close()
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
 	for {
-		info, err := client.Info(ctx, "server").Result()
+		conn, err := net.Dial("tcp", address)
 		if err == nil {
-			if !strings.Contains(info, fmt.Sprintf("process_id:%d\r", pid)) {
-				return fmt.Errorf("another server answers at %s", address)
-			}
-			return nil
+			_ = conn.Close()
+			return isProcess(ctx, address, pid)
 		}
 		select {
 		case <-gone:
@@ -131,4 +126,18 @@ func answers(address string, pid int, gone <-chan struct{}) error {
 		case <-look.C:
 		}
 	}
+}
+
+// isProcess makes sure of who answers: another server may have got the port first.
+func isProcess(ctx context.Context, address string, pid int) error {
+	client := goredis.NewClient(&goredis.Options{Addr: address, Protocol: 2})
+	defer client.Close()
+	info, err := client.Info(ctx, "server").Result()
+	if err != nil {
+		return fmt.Errorf("asking the server at %s who it is: %w", address, err)
+	}
+	if !strings.Contains(info, fmt.Sprintf("process_id:%d\r", pid)) {
+		return fmt.Errorf("another server answers at %s", address)
+	}
+	return nil
 }
