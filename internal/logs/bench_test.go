@@ -120,7 +120,7 @@ func BenchmarkJSONMerged(b *testing.B)     { benchmarkRead(b, jsonLine, true) }
 // TestMemoryBounded reads a log in which no key ever comes again, and sees that
 // what is kept does not grow with it. RLBENCH_LOG_LINES=10000000 is the full size.
 func TestMemoryBounded(t *testing.T) {
-	total := 400_000
+	total := 280_000
 	if text := os.Getenv("RLBENCH_LOG_LINES"); text != "" {
 		var err error
 		if total, err = strconv.Atoi(text); err != nil {

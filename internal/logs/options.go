@@ -92,6 +92,9 @@ type Options struct {
 	// Moment and Form say what a lone stamp stands for and how it is written.
 	Moment Moment
 	Form   Form
+	// Rounded: stamps are rounded to their last digit. Else they are taken to be
+	// cut off at it, as NGINX, Envoy and most others do.
+	Rounded bool
 	// Instance numbers the ops of this log where it has no instance column.
 	Instance int32
 	// Target keeps the ops of one target where the log holds several.
@@ -169,6 +172,11 @@ type Count struct {
 	CutOff bool
 	Places []Place
 }
+
+// Missing is how many lines the log held that the ops may lack. It takes
+// nothing from a Fail of never-over, but a missing op may have used the budget for
+// which another was refused, or be the one admitted too many.
+func (c Count) Missing() int64 { return c.Unreadable }
 
 // placesMax is how many places are kept.
 const placesMax = 10

@@ -28,6 +28,7 @@ func TestInterval(t *testing.T) {
 		{`{"status":200,"time":"` + at + `"}`, Options{}, 0, milli - 1, true, "an end and no longest: the start is nowhere"},
 		{`{"status":200,"time":"` + at + `"}`, Options{Longest: time.Second}, -second, milli - 1, false, "[end - longest, end]"},
 		{`{"status":200,"time":"` + at + `"}`, Options{Moment: Decision}, 0, milli - 1, false, "a decision's stamp is [t, t + digit)"},
+		{`{"status":200,"time":"` + at + `"}`, Options{Moment: Decision, Rounded: true}, -milli / 2, milli / 2, false, "a rounded one is half a digit either way"},
 		{`{"status":200,"time":"` + at + `"}`, Options{Moment: Start, Longest: time.Second}, 0, second + milli - 1, false, "[start, start + longest]"},
 		{`{"status":200,"time":"` + at + `","duration_ms":20}`, Options{}, -21*milli + 1, milli - 1, false, "an end and a duration, both cut off"},
 		{`{"status":200,"time":"` + at + `","duration_ms":20}`, Options{Moment: Start}, 0, 22*milli - 2, false, "a start and a duration, both cut off"},

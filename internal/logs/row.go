@@ -58,6 +58,7 @@ type reading struct {
 	dialect  *dialect
 	binding  binding
 	moment   Moment
+	rounded  bool
 	longest  int64
 	clock    clock
 	outcomes [statusMax]rlbench.Outcome
@@ -69,7 +70,7 @@ type reading struct {
 }
 
 func newReading(d *dialect, b binding, o Options) *reading {
-	r := &reading{dialect: d, binding: b, moment: d.stamp, longest: int64(o.Longest), instance: int64(o.Instance)}
+	r := &reading{dialect: d, binding: b, moment: d.stamp, rounded: o.Rounded, longest: int64(o.Longest), instance: int64(o.Instance)}
 	r.clock.form = o.Form
 	if o.Moment != "" {
 		r.moment = o.Moment
@@ -309,6 +310,9 @@ func (r *reading) stamped(f *fields, to *row) string {
 	}
 	to.origin, to.wall = at, true
 	last := at + step - 1
+	if r.rounded {
+		at, last = at-(step+1)/2, at+(step+1)/2
+	}
 	took, stated, ok := r.took(f)
 	if !ok {
 		return problemDuration
