@@ -63,10 +63,15 @@ func (o *over) rule(h *history) ruling {
 		r.verdict, r.certain = rlbench.Pass, true
 		return r
 	}
+	known := o.world < len(o.rules.strict)
+	if known && o.explain.quick(&h.allowed, o.rules.strict[o.world]) == explained {
+		r.verdict = rlbench.Pass
+		return r
+	}
 	if o.accuse(wide, wideDue, &r) {
 		return r
 	}
-	if o.world < len(o.rules.strict) && o.explain.search(&h.allowed, o.rules.strict[o.world]) == explained {
+	if known && o.explain.search(&h.allowed, o.rules.strict[o.world]) == explained {
 		r.verdict = rlbench.Pass
 		return r
 	}
@@ -117,7 +122,11 @@ func (o *over) testify(ops *columns, worst peak, r *ruling) {
 	chosen := tightest(ops, worst)
 	if _, simple := o.rules.lenient[0].(window); !simple || len(o.rules.lenient) > 1 {
 		// Part of the stretch, or another limit, may need fewer.
-		chosen = thin(chosen, o.breaks(ops))
+		broken := o.breaks(ops)
+		if fewer := stretch(o.explain.lastNeeded(ops, o.rules.lenient, broken), broken); len(fewer) < len(chosen) {
+			chosen = fewer
+		}
+		chosen = thin(chosen, broken)
 	}
 	o.prove(ops.pick(chosen), r)
 }
@@ -155,7 +164,7 @@ func (o *over) prove(witness *columns, r *ruling) {
 		witness, size = witness.pieces()
 		r.proof = append(r.proof, fmt.Sprintf("even with each op cut into pieces of cost %d that may be decided apart:", size))
 	}
-	r.proof = append(r.proof, inferences(witness, o.rules.lenient, size, sayInstant)...)
+	r.proof = append(r.proof, inferences(witness, o.rules.lenient, size)...)
 }
 
 // dearest returns the op of greatest cost, -1 for none.

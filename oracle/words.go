@@ -66,6 +66,8 @@ func openOver(e *evidence) (judge, string) {
 		return o, ""
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
 		return newOpened(e), ""
+	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+		return newOver(e, bucketRules(e.run)), ""
 	}
 	return nil, notJudged(e.run.Policy)
 }
@@ -112,8 +114,30 @@ func starvedOf(e *evidence) *starved {
 			s.strict = [][]room{windowRooms(p, late)}
 		}
 		return s
+	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+		s := newStarved(e, bucketRooms(e.run, true), nil, doubt{})
+		if p.Drift > 0 {
+			s.strict = [][]room{bucketRooms(e.run, false)}
+		}
+		s.firm = s.lenient
+		return s
 	}
 	return nil
+}
+
+// bucketRooms are the buckets of the policy's limits. A clock that may read early or
+// late by its resolution misjudges a stretch by twice as much.
+func bucketRooms(run *rlbench.Run, drifts bool) []room {
+	p := run.Policy
+	var rooms []room
+	for _, l := range p.Limits {
+		late := 2 * int64(p.Resolution)
+		if drifts {
+			late += driftOver(run, l.Per)
+		}
+		rooms = append(rooms, bucketRoom{bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late})
+	}
+	return rooms
 }
 
 func alignedRooms(rules []rule) []room {
