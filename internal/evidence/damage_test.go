@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/rlbench/rlbench"
 )
@@ -137,10 +138,25 @@ func TestForeignParquetIsToldColumnByColumn(t *testing.T) {
 	}
 }
 
-func parquetOf[T any](t *testing.T, rows []T) []byte {
+// The parquet reader's LZ4 ends the process on some damage, so the word LZ4 in a
+// file, which may be the damage itself, must stop the reading.
+func TestCompressionThatIsNotRead(t *testing.T) {
+	for codec, want := range map[compress.Codec]string{
+		&parquet.Lz4Raw: "compressed with LZ4_RAW, not zstd, snappy, gzip or nothing",
+		&parquet.Snappy: "it has 6 ops of target-0", &parquet.Gzip: "it has 6 ops of target-0", &parquet.Uncompressed: "it has 6 ops of target-0",
+	} {
+		folder := save(t, traffic("target-0", 5), traffic("target-1", 5))
+		content := parquetOf(t, looseRows(12), parquet.Compression(codec))
+		if _, err := rewritten(t, folder, OpsFile, content); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, not %s", codec, err, want)
+		}
+	}
+}
+
+func parquetOf[T any](t *testing.T, rows []T, options ...parquet.WriterOption) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := parquet.Write(&out, rows); err != nil {
+	if err := parquet.Write(&out, rows, options...); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

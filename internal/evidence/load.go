@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/rlbench/rlbench"
 )
@@ -91,6 +92,9 @@ func readOps(file *parquet.File, runs map[string]*rlbench.Run) error {
 	if err != nil {
 		return err
 	}
+	if err := knownCodecs(file.Metadata()); err != nil {
+		return err
+	}
 	reader := opsReader{runs: runs, columns: map[string][]column{}}
 	for _, group := range file.RowGroups() {
 		if err := reader.readGroup(group, places); err != nil {
@@ -121,6 +125,22 @@ func columnPlaces(root *parquet.Column) ([]int, error) {
 		return nil, fmt.Errorf("it does not hold ops: %s", strings.Join(wrong, "; "))
 	}
 	return places, nil
+}
+
+// knownCodecs lets pass what this package writes with and the usual choices of
+// other writers. The parquet reader has an LZ4 that doubles its memory until
+// damaged data fits, which ends the process: one wrong bit may name it.
+func knownCodecs(metadata *format.FileMetaData) error {
+	for _, group := range metadata.RowGroups {
+		for _, chunk := range group.Columns {
+			switch codec := chunk.MetaData.Codec; codec {
+			case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd:
+			default:
+				return fmt.Errorf("column %s is compressed with %s, not zstd, snappy, gzip or nothing", chunk.MetaData.PathInSchema, codec)
+			}
+		}
+	}
+	return nil
 }
 
 // opsReader hands the rows of a file out to the runs that they belong to.
