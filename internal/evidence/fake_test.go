@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -194,14 +193,6 @@ func save(t testing.TB, runs ...*rlbench.Run) *Folder {
 		}
 	}
 	return folder
-}
-
-// text writes fixed bytes.
-func text(s string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, s)
-		return err
-	}
 }
 
 // bucketRun is a run that has something in every field of run.json.

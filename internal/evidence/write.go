@@ -15,7 +15,7 @@ const (
 	// spread the cost of a call, few enough to stay in the cache.
 	batchRows = 1024
 	// groupRowsMax bounds a row group, and with it what the writer holds in memory.
-	groupRowsMax = 1 << 20
+	groupRowsMax = 1 << 17
 )
 
 // opsSchema is the schema that every ops.parquet is written with.

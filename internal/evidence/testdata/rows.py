@@ -14,7 +14,8 @@ def columns_and_rows(path):
 
         table = duckdb.read_parquet(path)
         words = {"BIGINT": "int64", "INTEGER": "int32", "VARCHAR": "string"}
-        nulls = {r[1]: r[6] == "OPTIONAL" for r in duckdb.execute("select * from parquet_schema(?)", [path]).fetchall()}
+        schema = duckdb.execute("select name, repetition_type from parquet_schema(?)", [path])
+        nulls = {name: repetition == "OPTIONAL" for name, repetition in schema.fetchall()}
         columns = [[c, words[str(t)], nulls[c]] for c, t in zip(table.columns, table.types)]
         return "duckdb " + duckdb.__version__, columns, table.fetchall()
     table = pyarrow.parquet.read_table(path)
