@@ -66,6 +66,8 @@ func openOver(e *evidence) (judge, string) {
 		return o, ""
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
 		return newOpened(e), ""
+	case p.Algorithm == rlbench.SlidingCounter:
+		return newEstimated(e), ""
 	}
 	return nil, notJudged(e.run.Policy)
 }
@@ -112,6 +114,8 @@ func starvedOf(e *evidence) *starved {
 			s.strict = [][]room{windowRooms(p, late)}
 		}
 		return s
+	case p.Algorithm == rlbench.SlidingCounter:
+		return starvedByEstimate(e)
 	}
 	return nil
 }
