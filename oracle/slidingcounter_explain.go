@@ -8,9 +8,9 @@ import (
 	"github.com/rlbench/rlbench"
 )
 
-// keepsCounters reports whether ops at the given moments keep every limit.
-func keepsCounters(limits []slidingCounter, at, costs []int64) bool {
-	by := order(at)
+// keepsCounters reports whether ops at the given moments, which rise in the order of
+// by, keep every limit; by is nil where they rise as they are.
+func keepsCounters(limits []slidingCounter, at, costs []int64, by []uint32) bool {
 	for _, c := range limits {
 		if !c.keeps(at, costs, by) {
 			return false
@@ -20,8 +20,15 @@ func keepsCounters(limits []slidingCounter, at, costs []int64) bool {
 }
 
 func (c slidingCounter) keeps(at, costs []int64, by []uint32) bool {
+	place := func(n int) int {
+		if by == nil {
+			return n
+		}
+		return int(by[n])
+	}
 	window, before, own := int64(0), int64(0), int64(0)
-	for n, i := range by {
+	for n := range at {
+		i := place(n)
 		if k := c.number(at[i]); n == 0 || k != window {
 			before = 0
 			if n > 0 && k == window+1 {
@@ -30,7 +37,7 @@ func (c slidingCounter) keeps(at, costs []int64, by []uint32) bool {
 			window, own = k, 0
 		}
 		own += costs[i]
-		tied := n+1 < len(by) && at[by[n+1]] == at[i]
+		tied := n+1 < len(at) && at[place(n+1)] == at[i]
 		if !tied && c.estimate(before, own, at[i]) > c.limit {
 			return false
 		}
@@ -40,12 +47,12 @@ func (c slidingCounter) keeps(at, costs []int64, by []uint32) bool {
 
 // explainCounters looks for moments that keep all limits: all at Sent, all at Done,
 // and for each limit those that a search by windows finds.
-func explainCounters(limits []slidingCounter, ops *columns, budget int64) bool {
-	if keepsCounters(limits, ops.sent, ops.cost) || keepsCounters(limits, ops.done, ops.cost) {
+func explainCounters(limits []slidingCounter, ops *columns, due []uint32, budget int64) bool {
+	if keepsCounters(limits, ops.sent, ops.cost, nil) || keepsCounters(limits, ops.done, ops.cost, due) {
 		return true
 	}
 	for _, c := range limits {
-		if at, _ := c.search(ops, budget); at != nil && keepsCounters(limits, at, ops.cost) {
+		if at, _ := c.search(ops, budget); at != nil && keepsCounters(limits, at, ops.cost, order(at)) {
 			return true
 		}
 	}
