@@ -51,9 +51,16 @@ func explainCounters(limits []slidingCounter, ops *columns, due []uint32, budget
 	if keepsCounters(limits, ops.sent, ops.cost, nil) || keepsCounters(limits, ops.done, ops.cost, due) {
 		return true
 	}
+	ways := preferences[:]
+	if equalCost(ops.cost) > 0 {
+		ways = ways[:1]
+	}
 	for _, c := range limits {
-		if at, _ := c.search(ops, budget); at != nil && keepsCounters(limits, at, ops.cost, order(at)) {
-			return true
+		for _, prefer := range ways {
+			at, _ := c.search(ops, prefer, budget/int64(len(ways)))
+			if at != nil && keepsCounters(limits, at, ops.cost, order(at)) {
+				return true
+			}
 		}
 	}
 	return false
@@ -71,7 +78,7 @@ func (c slidingCounter) inexplicable(ops *columns, budget int64) bool {
 			return false
 		}
 	}
-	at, whole := c.search(ops, budget)
+	at, whole := c.search(ops, dueFirst, budget)
 	return at == nil && whole
 }
 

@@ -55,7 +55,7 @@ func (o *estimated) again() bool {
 }
 
 // straightOps is how many ops a search touches that goes nearly straight.
-func straightOps(n int) int64 { return 4*int64(n) + 64 }
+func straightOps(n int) int64 { return 12*int64(n) + 64 }
 
 // rule rules on one key.
 func (o *estimated) rule(h *history) ruling {

@@ -18,6 +18,8 @@ type counterSearch struct {
 	c      slidingCounter
 	ops    *columns
 	budget int64
+	// prefer says who stays in a window first where costs differ.
+	prefer preference
 	path   []counterNode
 	// dead holds the states that were seen to lead nowhere.
 	dead map[string]struct{}
@@ -41,8 +43,8 @@ type counterNode struct {
 
 // search looks for moments that keep the limit; nil when it finds none. whole: the
 // tree was seen to its end.
-func (c slidingCounter) search(ops *columns, budget int64) (at []int64, whole bool) {
-	s := &counterSearch{c: c, ops: ops, budget: budget, dead: map[string]struct{}{}}
+func (c slidingCounter) search(ops *columns, prefer preference, budget int64) (at []int64, whole bool) {
+	s := &counterSearch{c: c, ops: ops, prefer: prefer, budget: budget, dead: map[string]struct{}{}}
 	switch s.descend() {
 	case unexplained:
 		return nil, true
@@ -99,6 +101,24 @@ func (s *counterSearch) keyOf(n *counterNode) string {
 	return string(k)
 }
 
+// staysFirst orders the ops that can wait by who stays in the window first.
+func (s *counterSearch) staysFirst(x, y uint32) int {
+	by := 0
+	switch s.prefer {
+	case dearestFirst:
+		by = compare(s.ops.cost[y], s.ops.cost[x])
+	case sentFirst:
+		by = compare(int64(x), int64(y))
+	}
+	if by == 0 {
+		by = compare(s.ops.done[x], s.ops.done[y])
+	}
+	if by == 0 {
+		by = compare(int64(x), int64(y))
+	}
+	return by
+}
+
 // settle skips the windows in which there is nothing to decide.
 func (s *counterSearch) settle(n counterNode) counterNode {
 	if len(n.left) > 0 {
@@ -130,13 +150,7 @@ func (s *counterSearch) open(n counterNode) counterNode {
 		deal(uint32(n.next))
 	}
 	s.budget -= int64(len(must)+len(n.wait)) + 1
-	sooner := func(x, y uint32) int {
-		if ops.sooner(x, y) {
-			return -1
-		}
-		return 1
-	}
-	slices.SortFunc(n.wait, sooner)
+	slices.SortFunc(n.wait, s.staysFirst)
 	n.take = -1
 	if s.fits(must, n.before) {
 		n.take = s.stay(&n, end)
