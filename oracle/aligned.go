@@ -86,8 +86,8 @@ func (a aligned) possible(h *history, due []uint32) peak {
 	return worst
 }
 
-func (a aligned) pace(equal int64, n int) pace {
-	return &alignedPace{budget: newBudget(a.limit, equal, n), length: a.length, origin: a.origin}
+func (a aligned) pace(equal int64, n int, scale int64) pace {
+	return &alignedPace{budget: newBudget(a.limit, equal, n), length: a.length * scale, origin: a.origin * scale}
 }
 
 // mirrored is the same promise when time runs backwards.

@@ -40,3 +40,6 @@ func mulDivUp(a, b, c int64) int64 {
 
 // mul returns the product of two numbers of at least 0, high and low word.
 func mul(a, b int64) (hi, lo uint64) { return bits.Mul64(uint64(a), uint64(b)) }
+
+// ceilDiv rounds up; the divisor is above 0.
+func ceilDiv(a, b int64) int64 { return -floorDiv(-a, b) }

@@ -234,6 +234,20 @@ var promiseDraws = []struct {
 	{"aligned", alignedPolicy(1), 1, 7},
 	{"aligned, costs differ", alignedPolicy(1), 3, 6},
 	{"two aligned", alignedPolicy(2), 1, 7},
+	{"bucket", bucketPolicy(1), 1, 6},
+	{"bucket, costs differ", bucketPolicy(1), 3, 6},
+	{"two buckets", bucketPolicy(2), 1, 6},
+	{"two buckets, costs differ", bucketPolicy(2), 3, 5},
+}
+
+func bucketPolicy(limits int) func(*rand.Rand) rlbench.Policy {
+	return func(random *rand.Rand) rlbench.Policy {
+		p := rlbench.Policy{Algorithm: rlbench.GCRA, ChargesRefusals: random.IntN(4) == 0}
+		for range limits {
+			p.Limits = append(p.Limits, rlbench.Limit{Count: 1 + random.Int64N(3), Per: time.Duration(1 + random.Int64N(6)), Burst: 1 + random.Int64N(3)})
+		}
+		return p
+	}
 }
 
 func windowPolicy(limits int) func(*rand.Rand) rlbench.Policy {
@@ -353,7 +367,7 @@ func compareStarved(t *testing.T, w *twin, f rlbench.Finding) (wrong bool) {
 	if wrong != (f.Verdict == rlbench.Fail) || f.Verdict == rlbench.Inconclusive {
 		t.Errorf("%s: never-starved says %s: %s; the twin says wrong: %v", text(w.run), f.Verdict, f.Because, wrong)
 	}
-	if len(w.run.Policy.Limits) > 1 {
+	if len(w.run.Policy.Limits) > 1 || w.run.Policy.Algorithm.Bucket() {
 		return wrong
 	}
 	doubt := int64(0)

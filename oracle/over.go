@@ -47,15 +47,10 @@ func (o *over) again() bool {
 
 // rule rules on one key.
 func (o *over) rule(h *history) ruling {
-	due := h.due()
-	wide, wideDue := h, due
-	if !o.rules.wide.none() {
-		wide = o.rules.wide.widen(h)
-		wideDue = order(wide.allowed.done)
-	}
+	wide, due := o.rules.wide.widen(h), h.due()
 	var r ruling
 	for i, limit := range o.rules.kept {
-		if p := limit.possible(wide, wideDue); i == 0 || p.over() > r.most.over() {
+		if p := limit.possible(wide, due); i == 0 || p.over() > r.most.over() {
 			r.most = p
 		}
 	}
@@ -63,10 +58,15 @@ func (o *over) rule(h *history) ruling {
 		r.verdict, r.certain = rlbench.Pass, true
 		return r
 	}
-	if o.accuse(wide, wideDue, &r) {
+	known := o.world < len(o.rules.strict)
+	if known && o.explain.quick(&h.allowed, o.rules.strict[o.world]) == explained {
+		r.verdict = rlbench.Pass
 		return r
 	}
-	if o.world < len(o.rules.strict) && o.explain.search(&h.allowed, o.rules.strict[o.world]) == explained {
+	if o.accuse(wide, due, &r) {
+		return r
+	}
+	if known && o.explain.search(&h.allowed, o.rules.strict[o.world]) == explained {
 		r.verdict = rlbench.Pass
 		return r
 	}
@@ -114,12 +114,24 @@ func (o *over) accuse(h *history, due []uint32, r *ruling) bool {
 func (o *over) testify(ops *columns, worst peak, r *ruling) {
 	r.because = fmt.Sprintf("%d was let through for certain within %s, where %d is the most",
 		worst.cost, time.Duration(worst.to-worst.from+1), worst.allowed)
-	chosen := tightest(ops, worst)
+	witness := ops.pick(tightest(ops, worst))
 	if _, simple := o.rules.lenient[0].(window); !simple || len(o.rules.lenient) > 1 {
-		// Part of the stretch, or another limit, may need fewer.
-		chosen = thin(chosen, o.breaks(ops))
+		witness = o.fewer(ops.pick(whole(ops, worst.from, worst.to)), witness)
 	}
-	o.prove(ops.pick(chosen), r)
+	o.prove(witness, r)
+}
+
+// fewer thins a witness of a stretch: part of the stretch, or another limit, may
+// need fewer ops.
+func (o *over) fewer(stretched, witness *columns) *columns {
+	if equalCost(stretched.cost) > 0 {
+		broken := o.breaks(stretched)
+		last := o.explain.lastNeeded(stretched, o.rules.lenient, broken)
+		if chosen := stretch(last, broken); len(chosen) < witness.len() {
+			witness = stretched.pick(chosen)
+		}
+	}
+	return witness.pick(thin(span(0, witness.len()), o.breaks(witness)))
 }
 
 // convict writes the ruling on ops that no moments excuse, though no one stretch
@@ -155,7 +167,7 @@ func (o *over) prove(witness *columns, r *ruling) {
 		witness, size = witness.pieces()
 		r.proof = append(r.proof, fmt.Sprintf("even with each op cut into pieces of cost %d that may be decided apart:", size))
 	}
-	r.proof = append(r.proof, inferences(witness, o.rules.lenient, size, sayInstant)...)
+	r.proof = append(r.proof, inferences(witness, o.rules.lenient, size)...)
 }
 
 // dearest returns the op of greatest cost, -1 for none.

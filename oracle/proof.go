@@ -61,7 +61,8 @@ func stretch(last int, broken func([]int) bool) []int {
 // lastNeeded returns the last op in order of sent without which all can be
 // explained, given that all cannot.
 func (e *explainer) lastNeeded(ops *columns, rules []rule, broken func([]int) bool) int {
-	if equal := equalCost(ops.cost); equal > 0 && e.explain(ops, paces(rules, equal, ops.len())) == unexplained {
+	scaled := ops.scaled(rules)
+	if equal := equalCost(ops.cost); equal > 0 && scaled != nil && e.explain(scaled, paces(rules, equal, ops.len())) == unexplained {
 		return int(slices.Max(e.served[:e.crisis+1]))
 	}
 	return sort.Search(ops.len(), func(i int) bool { return broken(span(0, i+1)) })
@@ -89,9 +90,14 @@ func stretchProof(ops *columns, p peak) []string {
 
 // inferences writes down why the rounds leave no moments for the ops, which are of
 // equal cost: each line follows from the ones before and from the promise.
-func inferences(ops *columns, rules []rule, equal int64, say func(int64) string) []string {
+func inferences(ops *columns, rules []rule, equal int64) []string {
 	var lines []string
-	rounds(ops, paces(rules, equal, ops.len()), func(s step, slots []int64) {
+	scaled := ops.scaled(rules)
+	if scaled == nil {
+		return nil
+	}
+	say := sayScaled(gridOf(rules))
+	rounds(scaled, paces(rules, equal, ops.len()), func(s step, slots []int64) {
 		line := fmt.Sprintf("in order of time, %s; so by %s at most %d of the %d can have been decided",
 			saySlots(slots, s.upTo, say), say(s.to), s.upTo, len(slots))
 		line += fmt.Sprintf("; %d of them lie whole in [%s, %s]", s.whole, say(s.from), say(s.to))
@@ -118,6 +124,17 @@ func saySlots(slots []int64, upTo int, say func(int64) string) string {
 		text += fmt.Sprintf("decision %d is not before %s", i+1, say(slots[i]))
 	}
 	return text
+}
+
+// sayScaled writes instants in time that is scaled up.
+func sayScaled(scale int64) func(int64) string {
+	return func(t int64) string {
+		whole := floorDiv(t, scale)
+		if rest := t - whole*scale; rest != 0 {
+			return fmt.Sprintf("%s+%d/%dns", sayInstant(whole), rest, scale)
+		}
+		return sayInstant(whole)
+	}
 }
 
 // sayInstant writes an instant of the run.

@@ -107,15 +107,15 @@ func merge(a, b []int64) []int64 {
 }
 
 // highest raises full[q], for every q that still is asked for, to the greatest of
-// the values at moments in (after[q], to[q]]. after rises; so the moments are walked
+// the values at moments, each later by delay, in (after[q], to[q]]. after rises; so the moments are walked
 // downwards, and of those seen only the ones that rise above all sooner ones are
 // kept: the answer is the last of them in reach.
-func highest(full, moments, values, after, to []int64, asked func(q int) bool) {
+func highest(full, moments, values []int64, delay int64, after, to []int64, asked func(q int) bool) {
 	// stack holds positions with the greatest value, and latest moment, first.
 	var stack []int
 	i := len(moments)
 	for q := len(after) - 1; q >= 0; q-- {
-		for i > 0 && moments[i-1] > after[q] {
+		for i > 0 && moments[i-1]+delay > after[q] {
 			i--
 			for len(stack) > 0 && values[stack[len(stack)-1]] <= values[i] {
 				stack = stack[:len(stack)-1]
@@ -125,7 +125,7 @@ func highest(full, moments, values, after, to []int64, asked func(q int) bool) {
 		if !asked(q) {
 			continue
 		}
-		at := sort.Search(len(stack), func(k int) bool { return moments[stack[k]] <= to[q] })
+		at := sort.Search(len(stack), func(k int) bool { return moments[stack[k]]+delay <= to[q] })
 		if at < len(stack) {
 			full[q] = max(full[q], values[stack[at]])
 		}

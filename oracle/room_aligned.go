@@ -35,7 +35,7 @@ func (a alignedRoom) fullest(h *history, c *charges, full []int64) {
 	for i, t := range moments {
 		values[i] = l.between(a.reach(t))
 	}
-	highest(full, moments, values, ends, last, func(q int) bool { return c.fits(refused, full, q, a.limit) })
+	highest(full, moments, values, 0, ends, last, func(q int) bool { return c.fits(refused, full, q, a.limit) })
 	c.ownOff(refused, full)
 }
 

@@ -24,7 +24,7 @@ func (w windowRoom) fullest(h *history, c *charges, full []int64) {
 		for i, t := range moments {
 			values[i] = l.between(t-w.length, t)
 		}
-		highest(full, moments, values, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, w.limit) })
+		highest(full, moments, values, 0, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, w.limit) })
 	}
 	c.ownOff(refused, full)
 }
@@ -57,16 +57,12 @@ func (w windowRoom) held(h *history, c *charges, q int) []uint32 {
 // grows. Ops as long as the window are never in it for certain.
 func (w windowRoom) emptiest(h *history, c *charges, least []int64) {
 	refused := &h.denied
-	var leaves []int64
+	var sents []int64
 	l := &level{}
 	again := &level{}
 	for i, ends := range c.ends {
 		kept, due := ends.without(c.due[i], func(k uint32) bool { return ends.done[k]-ends.sent[k] >= w.length })
-		out := make([]int64, len(kept.sent))
-		for k, t := range kept.sent {
-			out[k] = t + w.length
-		}
-		leaves = merge(leaves, out)
+		sents = merge(sents, kept.sent)
 		for _, into := range []*level{l, again} {
 			into.rise = append(into.rise, kept.late(due))
 			into.fall = append(into.fall, kept.early())
@@ -76,11 +72,11 @@ func (w windowRoom) emptiest(h *history, c *charges, least []int64) {
 	for q, t := range refused.sent {
 		least[q] = -l.between(t-w.length, t-1)
 	}
-	values := make([]int64, len(leaves))
-	for i, t := range leaves {
-		values[i] = -again.between(t-w.length, t-1)
+	values := make([]int64, len(sents))
+	for i, t := range sents {
+		values[i] = -again.between(t, t+w.length-1)
 	}
-	highest(least, leaves, values, refused.sent, refused.done, func(q int) bool { return refused.cost[q]-least[q] > w.limit })
+	highest(least, sents, values, w.length, refused.sent, refused.done, func(q int) bool { return refused.cost[q]-least[q] > w.limit })
 	for q := range least {
 		least[q] = -least[q]
 	}

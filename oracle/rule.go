@@ -17,8 +17,13 @@ type rule interface {
 	// possible returns the stretch that some moments fill most beyond what it may
 	// hold, ops of unknown outcome included. No more than that proves the rule kept.
 	possible(h *history, due []uint32) peak
-	// pace is for n ops which all cost equal, or whose costs differ (0).
-	pace(equal int64, n int) pace
+	// pace is for n ops which all cost equal, or whose costs differ (0), in time that
+	// is scaled up.
+	pace(equal int64, n int, scale int64) pace
+	// grid divides a nanosecond so finely that every moment that matters is whole.
+	grid() int64
+	// fits tells whether whole numbers suffice for so much cost over such a length.
+	fits(cost, length int64) bool
 	// mirrored is the same rule when time runs backwards.
 	mirrored() rule
 	// most is the greatest cost that a single op may have.
@@ -28,12 +33,27 @@ type rule interface {
 func (w window) mirrored() rule { return w }
 func (w window) most() int64    { return w.limit }
 func (a aligned) most() int64   { return a.limit }
+func (w window) grid() int64    { return 1 }
+func (a aligned) grid() int64   { return 1 }
+
+func (w window) fits(_, _ int64) bool  { return true }
+func (a aligned) fits(_, _ int64) bool { return true }
+
+// gridOf is the grid on which all rules together are whole.
+func gridOf(rules []rule) int64 {
+	scale := int64(1)
+	for _, r := range rules {
+		scale = leastCommonMultiple(scale, r.grid())
+	}
+	return scale
+}
 
 // paces makes the pace of every rule.
 func paces(rules []rule, equal int64, n int) []pace {
+	scale := gridOf(rules)
 	all := make([]pace, len(rules))
 	for i, r := range rules {
-		all[i] = r.pace(equal, n)
+		all[i] = r.pace(equal, n, scale)
 	}
 	return all
 }
@@ -66,12 +86,12 @@ func (d doubt) at(t int64) int64 {
 }
 
 // widen returns the history as the limiter's clock may have seen it: every interval
-// longer at both ends. Its rows stay in order.
+// longer at both ends. Its rows stay in order, since no clock runs backwards.
 func (d doubt) widen(h *history) *history {
 	if d.none() {
 		return h
 	}
-	wide := &history{key: h.key, allowed: h.allowed, unknown: h.unknown, denied: h.denied}
+	wide := &history{key: h.key, allowed: h.allowed, unknown: h.unknown, denied: h.denied, byDone: h.due()}
 	for _, c := range []*columns{&wide.allowed, &wide.unknown, &wide.denied} {
 		c.sent, c.done = slices.Clone(c.sent), slices.Clone(c.done)
 		for i, t := range c.sent {
@@ -104,6 +124,42 @@ type overRules struct {
 // offsetSteps is into how many parts each side of a clock's error is cut in the
 // search for an offset that explains a run.
 const offsetSteps = 8
+
+// bucketRules are those of token bucket, GCRA and leaky meter. What the limiter's
+// clock may misread of a stretch is part of the promise; what it may stray over the
+// length of the run is not.
+func bucketRules(run *rlbench.Run) overRules {
+	p := run.Policy
+	var rules overRules
+	var strict []rule
+	for _, l := range p.Limits {
+		strict = append(strict, newBucket(l.Burst, l.Count, int64(l.Per), int64(p.Resolution)))
+		rules.lenient = append(rules.lenient, newBucket(l.Burst, l.Count, int64(l.Per), int64(p.Resolution)+driftOver(run, l.Per)))
+	}
+	rules.kept, rules.strict = strict, [][]rule{strict}
+	rules.onlyIf = fmt.Sprintf("it can be explained only if the limiter's clock strayed by up to %s every period", p.Drift)
+	return rules
+}
+
+// driftOver is how far the limiter's clock may stray over the length of the run, when
+// it strays by no more than the policy's drift over each window.
+func driftOver(run *rlbench.Run, window time.Duration) int64 {
+	if run.Policy.Drift == 0 {
+		return 0
+	}
+	first, last := int64(-beginning), int64(beginning)
+	for i, outcome := range run.Ops.Outcome {
+		if outcome == rlbench.Unsent {
+			continue
+		}
+		first = min(first, int64(run.Ops.Sent[i]))
+		last = max(last, int64(run.Ops.Sent[i]))
+		if outcome != rlbench.Unknown {
+			last = max(last, int64(run.Ops.Done[i]))
+		}
+	}
+	return mulDiv(max(0, last-first)/int64(window)+1, int64(run.Policy.Drift), 1)
+}
 
 // windowRules are those of the sliding log. The resolution is part of the promise:
 // a limiter that stamps whole steps admits ops truly just over W-resolution apart.

@@ -17,6 +17,9 @@ func (e *explainer) search(ops *columns, rules []rule) answer {
 	if ops.len() == 0 {
 		return explained
 	}
+	if ops = ops.scaled(rules); ops == nil {
+		return undecided
+	}
 	if equal := equalCost(ops.cost); equal > 0 {
 		return e.decide(ops, rules, equal)
 	}
@@ -35,6 +38,22 @@ func (e *explainer) search(ops *columns, rules []rule) answer {
 		return undecided
 	}
 	return unexplained
+}
+
+// quick is the cheap half of search: what it explains is explained.
+func (e *explainer) quick(ops *columns, rules []rule) answer {
+	if ops.len() == 0 {
+		return explained
+	}
+	if ops = ops.scaled(rules); ops == nil {
+		return undecided
+	}
+	for _, r := range rules {
+		if ops.cost[dearest(ops.cost)] > r.most() {
+			return undecided
+		}
+	}
+	return e.explain(ops, paces(rules, equalCost(ops.cost), ops.len()))
 }
 
 // decide is exact for equal costs, but for the limits of its two ways.
@@ -57,6 +76,28 @@ func equalCost(costs []int64) int64 {
 		return 1
 	}
 	return costs[0]
+}
+
+// scaled returns the ops in time that is scaled up to the rules' grid; nil where
+// whole numbers do not suffice for it.
+func (c *columns) scaled(rules []rule) *columns {
+	scale := gridOf(rules)
+	cost, length := sum(c.cost), max(slices.Max(c.done), -c.sent[0], 0)
+	for _, r := range rules {
+		m := scale / r.grid()
+		if !r.fits(mulDiv(cost, m, 1), mulDiv(length, m, 1)) || mulDiv(length, scale, 1) == -beginning {
+			return nil
+		}
+	}
+	if scale == 1 {
+		return c
+	}
+	s := &columns{sent: make([]int64, c.len()), done: make([]int64, c.len()), cost: c.cost, row: c.row}
+	for i := range c.sent {
+		s.sent[i] = c.sent[i] * scale
+		s.done[i] = c.done[i] * scale
+	}
+	return s
 }
 
 // mirrored returns the ops as they are when time runs backwards.

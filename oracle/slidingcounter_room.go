@@ -33,19 +33,23 @@ func (r counterRoom) readings(h *history, c *charges) (*history, *charges) {
 func (r counterRoom) fullest(h *history, c *charges, full []int64) {
 	h, c = r.readings(h, c)
 	refused := &h.denied
+	late := false
 	l := r.level(c)
 	for q, t := range refused.sent {
 		full[q] = l.at(t)
+		late = late || c.fits(refused, full, q, r.limit)
 	}
-	moments := c.moments()
-	edges := merge(r.edges(moments), r.edges(refused.sent))
-	moments = merge(moments, edges)
-	values := make([]int64, len(moments))
-	l = r.level(c)
-	for i, t := range moments {
-		values[i] = l.at(t)
+	if late {
+		moments := c.moments()
+		edges := merge(r.edges(moments), r.edges(refused.sent))
+		moments = merge(moments, edges)
+		values := make([]int64, len(moments))
+		l = r.level(c)
+		for i, t := range moments {
+			values[i] = l.at(t)
+		}
+		highest(full, moments, values, 0, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, r.limit) })
 	}
-	highest(full, moments, values, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, r.limit) })
 	c.ownOff(refused, full)
 }
 

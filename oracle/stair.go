@@ -25,6 +25,17 @@ func (s *stair) through(t int64) int64 {
 	return s.sum
 }
 
+// peek returns the next moment at which cost is added.
+func (s *stair) peek() (at int64, more bool) {
+	if s.next >= len(s.at) {
+		return 0, false
+	}
+	if s.by != nil {
+		return s.at[s.by[s.next]], true
+	}
+	return s.at[s.next], true
+}
+
 // early is the most that can have been admitted by each moment, late the least:
 // the true curve lies between.
 func (c *columns) early() stair { return stair{at: c.sent, cost: c.cost} }

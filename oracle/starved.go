@@ -178,11 +178,7 @@ func (s *starved) convict(h *history, q int, spare int64, wrong int) ruling {
 		held := limit.held(h, c, q)
 		r.proof = append(r.proof, fmt.Sprintf("at the fullest moment at most %s of cost %d may have counted against %d",
 			count(len(held), "op"), s.costOf(held), limit.capacity()))
-		for _, row := range held {
-			if !slices.Contains(r.witness, row) {
-				r.witness = append(r.witness, row)
-			}
-		}
+		r.witness = append(r.witness, held...)
 	}
 	r.proof = append(r.proof, fmt.Sprintf("with the %d of op %d every limit still held, so no moment explains the refusal", refused.Cost, refused.ID))
 	slices.SortFunc(r.witness, func(a, b uint32) int {
@@ -192,6 +188,7 @@ func (s *starved) convict(h *history, q int, spare int64, wrong int) ruling {
 		}
 		return compare(ops.ID[a], ops.ID[b])
 	})
+	r.witness = slices.Compact(r.witness)
 	return r
 }
 

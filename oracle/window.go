@@ -82,8 +82,8 @@ func (w window) possible(h *history, due []uint32) peak {
 	return worst
 }
 
-func (w window) pace(equal int64, n int) pace {
-	return &windowPace{budget: newBudget(w.limit, equal, n), length: w.length}
+func (w window) pace(equal int64, n int, scale int64) pace {
+	return &windowPace{budget: newBudget(w.limit, equal, n), length: w.length * scale}
 }
 
 // tightest returns the fewest of the ops that lie whole in [p.from, p.to] whose

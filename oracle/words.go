@@ -68,6 +68,8 @@ func openOver(e *evidence) (judge, string) {
 		return newOpened(e), ""
 	case p.Algorithm == rlbench.SlidingCounter:
 		return newEstimated(e), ""
+	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+		return newOver(e, bucketRules(e.run)), ""
 	}
 	return nil, notJudged(e.run.Policy)
 }
@@ -116,8 +118,30 @@ func starvedOf(e *evidence) *starved {
 		return s
 	case p.Algorithm == rlbench.SlidingCounter:
 		return starvedByEstimate(e)
+	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+		s := newStarved(e, bucketRooms(e.run, true), nil, doubt{})
+		if p.Drift > 0 {
+			s.strict = [][]room{bucketRooms(e.run, false)}
+		}
+		s.firm = s.lenient
+		return s
 	}
 	return nil
+}
+
+// bucketRooms are the buckets of the policy's limits. A clock that may read early or
+// late by its resolution misjudges a stretch by twice as much.
+func bucketRooms(run *rlbench.Run, drifts bool) []room {
+	p := run.Policy
+	var rooms []room
+	for _, l := range p.Limits {
+		late := 2 * int64(p.Resolution)
+		if drifts {
+			late += driftOver(run, l.Per)
+		}
+		rooms = append(rooms, bucketRoom{bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late})
+	}
+	return rooms
 }
 
 func alignedRooms(rules []rule) []room {

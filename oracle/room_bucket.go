@@ -1,0 +1,144 @@
+package oracle
+
+// bucketRoom is a bucket that drains: what was charged gives back count for every
+// nanosecond. The doubt of the limiter's clock comes off each gap, so that even a
+// refusal of the whole burst can be found wrong: a stretch gives back only what it
+// does when it is late shorter.
+type bucketRoom struct {
+	bucket
+	late int64
+}
+
+func (b bucketRoom) capacity() int64 { return b.most() }
+func (b bucketRoom) horizon() int64  { return b.room/b.count + 1 + b.late }
+
+// fullest is the level S(t) less D before x less what the time from x to t gave back,
+// over every x, at the refusal's sent and every sent of a charge in its interval.
+func (b bucketRoom) fullest(h *history, c *charges, full []int64) {
+	refused := &h.denied
+	if !b.suffices(h) {
+		for q := range full {
+			full[q] = b.capacity() + 1 // Beyond whole numbers: accuse nobody.
+		}
+		return
+	}
+	more := false
+	at := b.levels(h, c)
+	for q, t := range refused.sent {
+		full[q] = at(t)
+		more = more || c.fits(refused, full, q, b.capacity())
+	}
+	if more {
+		moments := c.moments()
+		values := make([]int64, len(moments))
+		at = b.levels(h, c)
+		for i, t := range moments {
+			values[i] = at(t)
+		}
+		highest(full, moments, values, 0, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, b.capacity()) })
+	}
+	c.ownOff(refused, full)
+}
+
+func (b bucketRoom) suffices(h *history) bool {
+	total := sum(h.allowed.cost) + sum(h.unknown.cost) + sum(h.denied.cost)
+	return b.fits(total, h.length()+b.late)
+}
+
+// levels returns the most that may be in the bucket at moments that never fall, in
+// whole costs rounded up.
+func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
+	begin := h.first() - b.late
+	l := c.level()
+	drain := b.walk(begin, l.fall...)
+	return func(t int64) int64 {
+		sent := int64(0)
+		for i := range l.rise {
+			sent += l.rise[i].through(t)
+		}
+		until := t - b.late
+		drained, _, _ := drain.drained(until)
+		return ceilDiv(b.per*sent-b.count*(until-begin)+drained, b.per)
+	}
+}
+
+// emptiest is the least that must be in the bucket: what was done before t, less what
+// was sent before x, less what the time from x to t gave back, for the best x. It
+// only falls but where a charge is done, so the last moment of the refusal's interval
+// and the dones in it are looked at. Charges that span [x, t] are missed: what it
+// finds is there, but there may be more.
+func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
+	refused := &h.denied
+	if !b.suffices(h) {
+		clear(least)
+		return
+	}
+	begin := h.first()
+	at := b.floors(c, begin)
+	for _, q := range order(refused.done) {
+		least[q] = -at(refused.done[q])
+	}
+	var dones []int64
+	for i, ends := range c.ends {
+		sorted := make([]int64, len(c.due[i]))
+		for k, op := range c.due[i] {
+			sorted[k] = ends.done[op]
+		}
+		dones = merge(dones, sorted)
+	}
+	values := make([]int64, len(dones))
+	at = b.floors(c, begin)
+	for i, t := range dones {
+		values[i] = -at(t)
+	}
+	// A done at the refusal's own sent counts: moments from just before it on.
+	highest(least, dones, values, 1, refused.sent, refused.after(), func(q int) bool { return refused.cost[q]-least[q] > b.capacity() })
+	for q := range least {
+		least[q] = -least[q]
+	}
+}
+
+// after returns the moments just after each done.
+func (c *columns) after() []int64 {
+	after := make([]int64, len(c.done))
+	for i, t := range c.done {
+		after[i] = t + 1
+	}
+	return after
+}
+
+// floors returns the least that must be in the bucket, before anything decided at the
+// moment itself, at moments that never fall, in whole costs.
+func (b bucketRoom) floors(c *charges, begin int64) func(int64) int64 {
+	var gone, sents []stair
+	for i, ends := range c.ends {
+		gone = append(gone, ends.late(c.due[i]))
+		sents = append(sents, ends.early())
+	}
+	drain := b.walk(begin, sents...)
+	return func(t int64) int64 {
+		done := int64(0)
+		for i := range gone {
+			done += gone[i].through(t - 1)
+		}
+		drained, _, _ := drain.drained(t)
+		return max(0, ceilDiv(b.per*done-b.count*(t-begin+b.late)+drained, b.per))
+	}
+}
+
+// held returns what may have been in the bucket at the fullest moment of refusal q:
+// everything sent by then and not certainly done before the stretch that fills it.
+func (b bucketRoom) held(h *history, c *charges, q int) []uint32 {
+	sent, done := h.denied.sent[q], h.denied.done[q]
+	at := b.levels(h, c)
+	best, when := at(sent), sent
+	for _, t := range c.moments() {
+		if t > sent && t <= done {
+			if v := at(t); v > best {
+				best, when = v, t
+			}
+		}
+	}
+	_, x, _ := b.walk(h.first()-b.late, c.level().fall...).drained(when - b.late)
+	return c.rows(x-1, when, h.denied.row[q])
+}
