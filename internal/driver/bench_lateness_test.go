@@ -15,15 +15,15 @@ const inFlight = 256
 
 // BenchmarkLateness measures by how much requests of an open loop leave after
 // their planned instants. In one run it first takes the capacity of a target
-// by closed loops, then offers half of it at a constant rate for b.N requests.
+// by closed loops, then offers half of it, or the rate in the name, at constant
+// gaps for b.N requests and 10 seconds at most.
 // Metrics: the capacity, the median and 99th percentile of Sent less Planned,
 // and beside them machine-p99: by how much a thread that does nothing but spin
 // for the same instants comes late, which no driver can better. in-process decides at once; loopback asks an echo server of this
 // same process over TCP, so client and server share the processors. Run it with
 // -benchtime 100000x: fewer than some thousand requests make no percentile.
 func BenchmarkLateness(b *testing.B) {
-	b.Run("in-process", func(b *testing.B) { benchmarkLateness(b, &counter{}, 1, 0) })
-	b.Run("loopback", func(b *testing.B) { benchmarkLateness(b, newEcho(b), 16, 0) })
+	b.Run("loopback-half-of-capacity", func(b *testing.B) { benchmarkLateness(b, newEcho(b), 16, 0) })
 	b.Run("loopback-1000-per-second", func(b *testing.B) { benchmarkLateness(b, newEcho(b), 16, time.Millisecond) })
 	b.Run("in-process-100000-per-second", func(b *testing.B) { benchmarkLateness(b, &counter{}, 1, 10*time.Microsecond) })
 }
@@ -42,9 +42,10 @@ func benchmarkLateness(b *testing.B, target rlbench.Target, clients int, gap tim
 	for i := range plan.Arrivals {
 		plan.Arrivals[i] = rlbench.Arrival{Request: rlbench.Request{Key: "k", Cost: 1}, At: rlbench.Instant(i) * rlbench.Instant(gap)}
 	}
-	b.ReportMetric(machineLateness(plan), "machine-p99-µs")
+	machine := machineLateness(plan)
 	b.ResetTimer()
 	r := mustDrive(b, plan, target)
+	b.ReportMetric(machine, "machine-p99-µs")
 	b.ReportMetric(perSecond, "capacity/s")
 	b.ReportMetric(float64(time.Second/gap), "offered/s")
 	b.ReportMetric(float64(r.Lateness.ValueAtQuantile(50))/1e3, "p50-µs")
