@@ -61,29 +61,30 @@ func (b bucketRegion) taken(least, most, after, worth int64) []region {
 func (b bucketRegion) refuse(from, to, cost int64) []region {
 	worth := b.shape.worth(cost)
 	least, most := max(b.now, b.scaled(from)), b.scaled(to)
-	if least > most {
+	switch dear := worth > b.shape.room; {
+	case dear && !b.shape.charges:
+		return b.pass(from, to)
+	case dear && least <= most:
+		return b.taken(least, most, b.after, worth)
+	case b.after <= b.shape.room-worth || least > most:
+		return nil // What was let through last was so too lately for it to be full.
+	}
+	b.now, b.lo, b.hi = least, max(b.lo, least+b.shape.room-worth+1), min(b.hi, most+b.after)
+	if b.lo > b.hi {
 		return nil
 	}
-	refused := b
-	refused.now, refused.hi = least, min(b.hi, most+b.after)
-	dear := worth > b.shape.room
-	if !dear {
-		if b.after <= b.shape.room-worth {
-			return nil // What was let through last was so too lately for it to be full.
-		}
-		refused.lo = max(b.lo, least+b.shape.room-worth+1)
+	if b.shape.charges {
+		b.lo, b.hi, b.after = min(b.lo+worth, never), min(b.hi+worth, never), min(b.after+worth, never)
 	}
-	switch {
-	case refused.lo > refused.hi:
+	return []region{b}
+}
+
+func (b bucketRegion) pass(from, to int64) []region {
+	b.now, b.hi = max(b.now, b.scaled(from)), min(b.hi, b.scaled(to)+b.after)
+	if b.now > b.scaled(to) || b.lo > b.hi {
 		return nil
-	case !b.shape.charges:
-		return []region{refused}
-	case dear: // Whether what never fits is charged differs among those that charge.
-		return append(b.taken(least, most, b.after, worth), refused)
 	}
-	refused.lo, refused.hi = min(refused.lo+worth, never), min(refused.hi+worth, never)
-	refused.after = min(b.after+worth, never)
-	return []region{refused}
+	return []region{b}
 }
 
 func (b bucketRegion) join(other region) (region, bool) {

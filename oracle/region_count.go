@@ -59,19 +59,23 @@ func (r countRegion) admit(from, to, cost int64) []region {
 func (r countRegion) refuse(from, to, cost int64) []region {
 	var out []region
 	r.shape.spanned(max(from, r.now), to, func(k, first int64) {
-		c := r.in(k)
-		if cost <= c.limit-c.estimate(first+r.shape.origin) {
-			return
-		}
-		if dear := cost > r.shape.limit; dear || !r.shape.charges {
-			// Whether what never fits is charged differs among those that charge.
-			out = append(out, countRegion{r.shape, r.number, r.before, r.own, first})
-		}
-		if c.own += cost; r.shape.charges {
+		switch c := r.in(k); {
+		case cost <= c.limit-c.estimate(first+r.shape.origin):
+		case r.shape.charges:
+			c.own += cost
 			out = append(out, r.after(c, first))
+		default:
+			out = joined(out, countRegion{r.shape, r.number, r.before, r.own, first})
 		}
 	})
 	return out
+}
+
+func (r countRegion) pass(from, to int64) []region {
+	if r.now = max(r.now, from); r.now > to {
+		return nil
+	}
+	return []region{r}
 }
 
 func (r countRegion) join(other region) (region, bool) {

@@ -66,19 +66,22 @@ func (r alignedRegion) admit(from, to, cost int64) []region {
 func (r alignedRegion) refuse(from, to, cost int64) []region {
 	var out []region
 	r.shape.spanned(max(from, r.now), to, func(k, first int64) {
-		used := r.in(k)
-		if cost <= r.shape.limit-used {
-			return
-		}
-		if r.shape.charges {
+		switch used := r.in(k); {
+		case cost <= r.shape.limit-used:
+		case r.shape.charges:
 			out = append(out, alignedRegion{r.shape, k, used + cost, first})
-		}
-		if dear := cost > r.shape.limit; dear || !r.shape.charges {
-			// Whether what never fits is charged differs among those that charge.
+		default:
 			out = joined(out, alignedRegion{r.shape, r.number, r.used, first})
 		}
 	})
 	return out
+}
+
+func (r alignedRegion) pass(from, to int64) []region {
+	if r.now = max(r.now, from); r.now > to {
+		return nil
+	}
+	return []region{r}
 }
 
 func (r alignedRegion) join(other region) (region, bool) {
@@ -128,12 +131,6 @@ func (r firstRegion) opened(from, to, cost int64) (firstRegion, bool) {
 	return firstRegion{r.shape, from + length, to + length + r.shape.late, cost, from}, from <= to
 }
 
-// ended returns those in which it is over, for good.
-func (r firstRegion) ended(from, to int64) (firstRegion, bool) {
-	from = max(from, r.lo)
-	return firstRegion{r.shape, beginning, beginning, 0, from}, from <= to
-}
-
 func (r firstRegion) admit(from, to, cost int64) []region {
 	if from = max(from, r.now); from > to {
 		return nil
@@ -150,29 +147,32 @@ func (r firstRegion) admit(from, to, cost int64) []region {
 }
 
 func (r firstRegion) refuse(from, to, cost int64) []region {
+	dear := cost > r.shape.limit
+	if dear && !r.shape.charges {
+		return r.pass(from, to)
+	}
 	if from = max(from, r.now); from > to {
 		return nil
 	}
 	var out []region
-	dear := cost > r.shape.limit
 	if open, ok := r.open(from, to); ok && cost > r.shape.limit-r.used {
-		if dear || !r.shape.charges {
-			out = append(out, open)
+		if r.shape.charges {
+			open.used += cost
 		}
-		if open.used += cost; r.shape.charges {
-			out = append(out, open)
-		}
+		out = append(out, open)
 	}
-	if !dear {
-		return out
-	}
-	if ended, ok := r.ended(from, to); ok {
-		out = joined(out, ended)
-	}
-	if opened, ok := r.opened(from, to, cost); ok && r.shape.charges {
+	if opened, ok := r.opened(from, to, cost); ok && dear {
 		out = joined(out, opened)
 	}
 	return out
+}
+
+func (r firstRegion) pass(from, to int64) []region {
+	r.now, r.hi = max(r.now, from), min(r.hi, to+r.shape.length+r.shape.late)
+	if r.now > to || r.lo > r.hi {
+		return nil
+	}
+	return []region{r}
 }
 
 func (r firstRegion) join(other region) (region, bool) {

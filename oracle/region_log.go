@@ -89,18 +89,18 @@ func (r *logRegion) refuse(from, to, cost int64) []region {
 		}
 		to = min(to, n.stamps[full-1].hi+r.shape.length-1)
 	}
-	var out []region
-	if dear || !r.shape.charges {
-		// Whether what never fits is charged differs among those that charge.
-		out = append(out, n)
-	}
 	if r.shape.charges {
-		charged := *n
-		charged.stamps = append(slices.Clone(n.stamps), stamp{n.now, to, cost})
-		charged.loose = charged.loose || n.now < to && !dear
-		out = append(out, &charged)
+		n.stamps = append(n.stamps, stamp{n.now, to, cost})
+		n.loose = n.loose || n.now < to && !dear
 	}
-	return out
+	return []region{n}
+}
+
+func (r *logRegion) pass(from, to int64) []region {
+	if n, ok := r.next(from, to); ok {
+		return []region{n}
+	}
+	return nil
 }
 
 // hold demands that stamp i has not left at the moment of a decision, which is now or,

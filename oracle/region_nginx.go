@@ -88,6 +88,10 @@ func (r *nginxRegion) refuse(from, to, _ int64) []region {
 	return r.decide(from, to, func(s *nginxState, ms int64) bool { return !s.fits(r.shape.zones, ms) })
 }
 
+func (r *nginxRegion) pass(from, to int64) []region {
+	return r.decide(from, to, func(*nginxState, int64) bool { return true })
+}
+
 // decide returns the states that allow what was decided.
 func (r *nginxRegion) decide(from, to int64, step func(s *nginxState, ms int64) bool) []region {
 	if r.lost {

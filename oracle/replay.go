@@ -46,6 +46,7 @@ type replay struct {
 	ops []asked
 	// unknown are the others, by cost, in order of from.
 	unknown [][]asked
+	// charges: a refusal may change the state.
 	charges bool
 	steps   int
 	// stuck is an op that no state explains, before the regions that were left.
