@@ -261,8 +261,8 @@ func TestReplayAgreesWithTheTwin(t *testing.T) {
 				}
 				found, exact := newReplay(all, chargingOf(p) != chargesNothing).run(start)
 				switch {
-				case found == undecided && len(p.Limits) > 1:
-					rough++ // Each dear refusal doubles what may have been charged.
+				case found == undecided && p.ChargesRefusals && d.dearest > 1:
+					rough++ // Each refusal of what never fits doubles what may have been charged.
 				case found == undecided:
 					t.Errorf("%s %v: undecided", text(r), p.Params)
 				case found == unexplained && want:
