@@ -317,7 +317,7 @@ func (o *ownModel) unplaced(c *columns) bool {
 	}
 	return slices.ContainsFunc(c.row, func(row uint32) bool {
 		_, stated := o.stamp(row)
-		return !stated
+		return !stated || o.run.Ops.Outcome[row] == rlbench.Unknown
 	})
 }
 
