@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -60,12 +61,15 @@ func report(stderr io.Writer, err error) status {
 		}
 		return f.status
 	}
-	if errors.Is(err, context.Canceled) {
+	var file *fs.PathError
+	switch {
+	case errors.Is(err, context.Canceled):
 		return statusInterrupted
+	case errors.As(err, &file):
+		fmt.Fprintln(stderr, "hint: is there room, and may it be written?")
+		return statusMissing
 	}
-	// What cobra refuses (an unknown flag or command) is the user's slip.
-	fmt.Fprintln(stderr, "hint: see rlbench --help")
-	return statusBadInput
+	return statusBug
 }
 
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {
@@ -82,6 +86,17 @@ was judged, 3 bad scenario, file or usage, 4 something it needs is not there,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return badInput("see "+cmd.CommandPath()+" --help", "%w", err)
+	})
+	// Only the name of a command is left for the library itself to refuse.
+	root.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return badInput("see rlbench --help", "there is no command %q", args[0])
+	}
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(

@@ -97,14 +97,18 @@ func readScenario(source scenarios.Source, o runOptions) (*scenarios.Scenario, e
 }
 
 // dryRun prints what each scenario would do.
-func dryRun(stdout io.Writer, stories []*scenarios.Scenario) error {
+func dryRun(stdout io.Writer, stories []*scenarios.Scenario, o runOptions) error {
 	for _, story := range stories {
+		uses, err := (&session{story: story, options: o}).chosen()
+		if err != nil {
+			return err
+		}
 		plan, err := story.Plan()
 		if err != nil {
 			return badInput("", "planning %s: %w", story.Name, err)
 		}
 		fmt.Fprintf(stdout, "%s, read from %s\n%s", story.Name, story.File, story.Shape(plan))
-		for _, use := range story.Targets {
+		for _, use := range uses {
 			fmt.Fprintf(stdout, "target %s\n", use.As)
 		}
 	}
@@ -117,7 +121,12 @@ func validateCommand() *cobra.Command {
 		Use:   "validate FILE|DIR|NAME…",
 		Short: "Judge scenarios without running them",
 		Long:  "Reads scenarios and tells every mistake in them at once, with its place. Nothing is started.",
-		Args:  cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return badInput("rlbench validate FILE…", "validate needs a scenario")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stories, err := readScenarios(args, o)
 			if err != nil {

@@ -85,7 +85,10 @@ func runScenarios(ctx context.Context, args []string, o runOptions, stdout, stde
 		return err
 	}
 	if o.dryRun {
-		return dryRun(stdout, stories)
+		if o.json != "" {
+			return badInput("leave one of them out", "--dry-run runs nothing that --json could tell of")
+		}
+		return dryRun(stdout, stories, o)
 	}
 	jsonOut, text, closeJSON, err := outputs(o.json, stdout)
 	if err != nil {

@@ -218,6 +218,9 @@ func (s *session) stopServers() {
 // announce says first of all what was read and which server serves.
 func (s *session) announce() {
 	served := "no server is needed"
+	if len(s.summary.Skipped) > 0 {
+		served = "without the server that is missing"
+	}
 	for server, running := range s.servers {
 		served = fmt.Sprintf("%s served by %s", server, running)
 	}

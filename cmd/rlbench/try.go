@@ -93,8 +93,17 @@ func (t *try) run(ctx context.Context, s *session) error {
 	if clocked {
 		t.tieClock(ctx, clock, origin, start, before, ready)
 	}
+	t.evidence.StartedError = wallError(t.evidence.StartedAt)
 	t.warn(s)
 	return nil
+}
+
+// wallError bounds how far the wall clock may have been from its reading at that
+// moment, by how far it has gone astray from the monotonic clock since.
+func wallError(at time.Time) time.Duration {
+	now := time.Now()
+	astray := now.Round(0).Sub(at.Round(0)) - now.Sub(at)
+	return astray.Abs() + time.Microsecond
 }
 
 // describe fills in what is known of the run before anything is sent.
@@ -183,6 +192,9 @@ func (t *try) warn(s *session) {
 	if p := s.plan; len(p.Clients) > 0 && int64(r.Ops.Len()) >= p.Bounds.Ops {
 		add("bounds.ops (%d) ended the closed loops before their time", p.Bounds.Ops)
 	}
+	if n := t.misplaced(s.plan.Start); n > 0 {
+		add("%d requests left so late that they fell into another window than the one they were planned for", n)
+	}
 	if r.ClientsHeld > 0 {
 		add("%d clients found no free worker when they were to start: raise bounds.in_flight", r.ClientsHeld)
 	}
@@ -195,6 +207,22 @@ func (t *try) warn(s *session) {
 	if r.Clamped > 0 {
 		add("%d latencies were longer than the histogram can hold", r.Clamped)
 	}
+}
+
+// misplaced counts the requests that were planned on one side of a window's edge
+// and left on the other, where the run was placed against an edge.
+func (t *try) misplaced(p rlbench.Placement) (n int) {
+	if p.Edge == "" || !t.evidence.Clock.Stated {
+		return 0
+	}
+	ops, origin, window := &t.evidence.Ops, t.evidence.Clock.Origin, int64(p.Window)
+	index := func(i rlbench.Instant) int64 { return (origin + int64(i) - floorMod(origin+int64(i), window)) / window }
+	for i, sent := range ops.Sent {
+		if sent.Known() && index(sent) != index(ops.Planned[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // unanswered counts the ops that were not sent or not answered, and finds the
