@@ -10,7 +10,9 @@ import (
 
 // evidence is a Run that was found fit to be read, dealt to its keys.
 type evidence struct {
-	run    *rlbench.Run
+	run *rlbench.Run
+	// ops are the run's, with the outcomes by which they are judged.
+	ops    rlbench.Ops
 	groups grouping
 	// unfit says why the run cannot be trusted to pass.
 	unfit []string
@@ -28,7 +30,9 @@ func newEvidence(run *rlbench.Run) (*evidence, error) {
 	if err := readable(run); err != nil {
 		return nil, err
 	}
-	return &evidence{run: run, groups: group(&run.Ops), unfit: Fitness(run)}, nil
+	e := &evidence{run: run, ops: judged(run), unfit: Fitness(run)}
+	e.groups = group(&e.ops)
+	return e, nil
 }
 
 // readable returns what is wrong with the form of a Run.

@@ -45,8 +45,7 @@ type explainer struct {
 	crisis int
 }
 
-// replayFactor bounds the positions that barriers may serve again, as a multiple
-// of the ops.
+// replayFactor bounds the ops that barriers may take up again, as a multiple of all.
 const replayFactor = 1
 
 func (e *explainer) reset(n int) {
@@ -76,7 +75,7 @@ func (e *explainer) explain(ops *columns, paces []pace) answer {
 			e.crisis = i
 			return unexplained
 		}
-		if replays -= i - k; replays < 0 {
+		if replays -= i - k + len(e.waiting); replays < 0 {
 			return undecided
 		}
 		e.delay(k, least)

@@ -20,7 +20,7 @@ package oracle
 //
 // Smallest history that breaks it: "first L=1 W=2: A[0,0] A[1,1]". Smallest one
 // that breaks the sliding window and is lawful here, because the two windows meet
-// between the ops: "first L=2 W=2: A[0,0] A[1,1] A[2,2]". Smallest one that is
+// between the ops: "first L=2 W=2: A[0,0] A[1,1] A[2,2] A[2,2]". Smallest one that is
 // lawful only by an op of unknown outcome, which may have opened [2,4):
 // "first L=2 W=2: U[0,0] A[3,4] A[4,4] A[3,3]".
 

@@ -60,6 +60,10 @@ const (
 	sentFirst
 )
 
+// preferences are tried one after the other where costs differ; where they do not,
+// the first is as good as any.
+var preferences = [...]preference{dueFirst, dearestFirst, sentFirst}
+
 // search prepares the search with a budget of ops to touch.
 func (u *unitOps) search(budget int64) *firstSearch {
 	return &firstSearch{u: u, wildcard: !u.promise.complete, budget: budget, dead: map[string]struct{}{}}
@@ -72,8 +76,8 @@ func (u *unitOps) explain() (s *firstSearch, found bool) {
 		s = u.search(u.promise.budget)
 		return s, s.descend()
 	}
-	for _, prefer := range [...]preference{dueFirst, dearestFirst, sentFirst} {
-		s = u.search(u.promise.budget / 3)
+	for _, prefer := range preferences {
+		s = u.search(u.promise.budget / int64(len(preferences)))
 		s.prefer = prefer
 		if s.descend() {
 			return s, true

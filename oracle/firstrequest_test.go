@@ -19,7 +19,7 @@ var firstNamed = []struct {
 }{
 	{"two in one window", "first L=1 W=2: A[0,0] A[1,1]", rlbench.Fail, 2},
 	{"the window is over when it is W old, not later", "first L=1 W=1: A[0,0] A[1,1]", rlbench.Pass, 0},
-	{"any 2 ticks hold two, but the first window ends between them", "first L=2 W=2: A[0,0] A[1,1] A[2,2]", rlbench.Pass, 0},
+	{"[1,3) holds three, but one window ends and the next begins in it", "first L=2 W=2: A[0,0] A[1,1] A[2,2] A[2,2]", rlbench.Pass, 0},
 	{"three in the first window", "first L=2 W=3: A[0,0] A[1,1] A[2,2]", rlbench.Fail, 3},
 	{"nobody but one of the three can have opened a window", "first L=2 W=2: A[3,4] A[4,4] A[3,3]", rlbench.Fail, 3},
 	{"an op of unknown outcome may have opened [2,4)", "first L=2 W=2: U[0,0] A[3,4] A[4,4] A[3,3]", rlbench.Pass, 0},

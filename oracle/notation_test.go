@@ -15,6 +15,7 @@ import (
 //	L=2 W=7            at most 2 in any 7 ticks; several limits one after the other
 //	aligned L=2 W=7    the windows lie at the epoch; offset=3 error=1 of its clock
 //	first L=2 W=7      the windows open with the first request
+//	counter L=2 W=7    a sliding counter over such windows
 //	r=3/4 b=2          a bucket
 //	A2[1,5]            allowed, cost 2, sent at 1, done at 5; D denied, U unknown
 //
@@ -35,6 +36,8 @@ func run(t testing.TB, text string) *rlbench.Run {
 		case "aligned", "first":
 			r.Policy.Algorithm = rlbench.FixedWindow
 			anchor = map[string]rlbench.Anchor{"aligned": rlbench.Epoch, "first": rlbench.FirstRequest}[name]
+		case "counter":
+			r.Policy.Algorithm = rlbench.SlidingCounter
 		case "charges":
 			r.Policy.ChargesRefusals = true
 		case "L":
@@ -116,6 +119,8 @@ func text(r *rlbench.Run) string {
 	var words []string
 	for _, l := range r.Policy.Limits {
 		switch {
+		case r.Policy.Algorithm == rlbench.SlidingCounter:
+			words = append(words, fmt.Sprintf("counter L=%d W=%d", l.Count, int64(l.Per)))
 		case r.Policy.Algorithm.Bucket():
 			words = append(words, fmt.Sprintf("r=%d/%d b=%d", l.Count, int64(l.Per), l.Burst))
 		default:

@@ -103,7 +103,7 @@ func (e *evidence) show(judges []judge) {
 			if len(rows) == 0 {
 				continue
 			}
-			h.split(&e.run.Ops, key, rows)
+			h.split(&e.ops, key, rows)
 			for _, j := range pending {
 				j.key(&h)
 			}

@@ -47,15 +47,10 @@ func (o *over) again() bool {
 
 // rule rules on one key.
 func (o *over) rule(h *history) ruling {
-	due := h.due()
-	wide, wideDue := h, due
-	if !o.rules.wide.none() {
-		wide = o.rules.wide.widen(h)
-		wideDue = order(wide.allowed.done)
-	}
+	wide, due := o.rules.wide.widen(h), h.due()
 	var r ruling
 	for i, limit := range o.rules.kept {
-		if p := limit.possible(wide, wideDue); i == 0 || p.over() > r.most.over() {
+		if p := limit.possible(wide, due); i == 0 || p.over() > r.most.over() {
 			r.most = p
 		}
 	}
@@ -68,7 +63,7 @@ func (o *over) rule(h *history) ruling {
 		r.verdict = rlbench.Pass
 		return r
 	}
-	if o.accuse(wide, wideDue, &r) {
+	if o.accuse(wide, due, &r) {
 		return r
 	}
 	if known && o.explain.search(&h.allowed, o.rules.strict[o.world]) == explained {
@@ -119,16 +114,24 @@ func (o *over) accuse(h *history, due []uint32, r *ruling) bool {
 func (o *over) testify(ops *columns, worst peak, r *ruling) {
 	r.because = fmt.Sprintf("%d was let through for certain within %s, where %d is the most",
 		worst.cost, time.Duration(worst.to-worst.from+1), worst.allowed)
-	chosen := tightest(ops, worst)
+	witness := ops.pick(tightest(ops, worst))
 	if _, simple := o.rules.lenient[0].(window); !simple || len(o.rules.lenient) > 1 {
-		// Part of the stretch, or another limit, may need fewer.
-		broken := o.breaks(ops)
-		if fewer := stretch(o.explain.lastNeeded(ops, o.rules.lenient, broken), broken); len(fewer) < len(chosen) {
-			chosen = fewer
-		}
-		chosen = thin(chosen, broken)
+		witness = o.fewer(ops.pick(whole(ops, worst.from, worst.to)), witness)
 	}
-	o.prove(ops.pick(chosen), r)
+	o.prove(witness, r)
+}
+
+// fewer thins a witness of a stretch: part of the stretch, or another limit, may
+// need fewer ops.
+func (o *over) fewer(stretched, witness *columns) *columns {
+	if equalCost(stretched.cost) > 0 {
+		broken := o.breaks(stretched)
+		last := o.explain.lastNeeded(stretched, o.rules.lenient, broken)
+		if chosen := stretch(last, broken); len(chosen) < witness.len() {
+			witness = stretched.pick(chosen)
+		}
+	}
+	return witness.pick(thin(span(0, witness.len()), o.breaks(witness)))
 }
 
 // convict writes the ruling on ops that no moments excuse, though no one stretch

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/rlbench/rlbench"
@@ -53,6 +54,19 @@ var overRows = []struct {
 	{"no one setting of the clock explains both", "aligned error=8 L=1 W=32: A[6,6] A[9,9] A[55,55] A[57,57]", open},
 	{"aligned windows do not yield to a resolution that divides them", "aligned res=2 L=1 W=4: A[1,1] A[3,3]", fail},
 
+	{"a bucket: two where one token had come back half", "r=1/2 b=1: A[4,4] A[5,5]", fail},
+	{"a bucket: the token had come back", "r=1/2 b=1: A[4,4] A[6,6]", pass},
+	{"a bucket: in no one stretch, but tokens are whole", "r=1/2 b=1: A[4,4] A[3,5]", fail},
+	{"a bucket: between two, the wide one has no room", "r=1/1 b=1: A[4,4] A[2,6] A[4,4]", fail},
+	{"a bucket: earliest done first fails, it must wait", "r=1/2 b=1: A[5,8] A[6,6]", pass},
+	{"a bucket: moments between ticks count, for three in four ticks", "r=3/4 b=1: A[0,1] A[1,2] A[3,3]", pass},
+	{"a bucket: its whole burst at once", "r=1/9 b=3: A[4,4] A[4,4] A[4,4]", pass},
+	{"a bucket: a lone cost above the burst", "r=1/1 b=2: A3[0,9]", fail},
+	{"a bucket: the clock's resolution gives back as much more", "res=1 r=1/2 b=1: A[4,4] A[5,5]", pass},
+	{"a bucket: and no more", "res=1 r=1/3 b=1: A[4,4] A[5,5]", fail},
+	{"a bucket: explained only with the drift", "drift=1 r=1/3 b=1: A[4,4] A[6,6]", open},
+	{"two buckets: the small one for long", "r=1/1 b=1 r=1/4 b=2: A[0,0] A[1,1] A[2,2]", fail},
+
 	{"first request: two in the window that the first opened", "first L=1 W=2: A[0,0] A[1,1]", fail},
 	{"first request: an unknown op may have opened an earlier one", "first L=2 W=2: U[0,0] A[3,4] A[4,4] A[3,3]", pass},
 }
@@ -95,6 +109,13 @@ var starvedRows = []struct {
 	{"aligned: no one setting of the clock excuses both", "aligned error=1 L=1 W=4: A[3,3] D[4,4] A[8,8] D[7,7]", open},
 	{"aligned: the interval touches a full window", "aligned L=1 W=4: A[5,5] D[2,6]", pass},
 	{"aligned: a full window between the ends", "aligned L=1 W=2: A[5,5] D[2,9]", pass},
+	{"a bucket: it was full", "r=1/4 b=2: A[0,0] D[1,1]", fail},
+	{"a bucket: the token had not come back", "r=1/4 b=1: A[0,0] D[3,3]", pass},
+	{"a bucket: it had", "r=1/4 b=1: A[0,0] D[4,4]", fail},
+	{"a bucket: even the whole burst can be found wrong", "res=1 r=1/4 b=2: D2[9,9]", fail},
+	{"a bucket: a clock that may read early and late gives back less", "res=1 r=1/4 b=1: A[0,0] D[5,5]", pass},
+	{"a bucket: but no less", "res=1 r=1/4 b=1: A[0,0] D[6,6]", fail},
+	{"a bucket: at one instant the order is unknown", "r=1/4 b=1: A[9,9] D[9,9]", pass},
 	{"first request: what ends a window may come a step late", "first res=1 L=1 W=4: A[0,0] D[4,4]", pass},
 	{"first request: but no later", "first res=1 L=1 W=4: A[0,0] D[5,5]", fail},
 }
@@ -185,6 +206,50 @@ func TestFlawsOfTheEvidence(t *testing.T) {
 		f := judgeOne(t, r, row.check)
 		if f.Verdict != row.want {
 			t.Errorf("%s: %s, want %s: %s", row.why, f.Verdict, row.want, f.Because)
+		}
+	}
+}
+
+// A decision without the store is judged by what the policy says of outages, but only
+// while the history says that there was one.
+func TestOutage(t *testing.T) {
+	outage := rlbench.Event{Kind: "store-gone", At: 5, Until: 9}
+	rows := []struct {
+		why, check, history string
+		events              []rlbench.Event
+		want                rlbench.Verdict
+	}{
+		{"let through without the store, in an outage", "never-over", "L=1 W=9: A[4,5] A[6,6] A[7,7]", []rlbench.Event{outage}, pass},
+		{"the same, but nothing had happened", "never-over", "L=1 W=9: A[4,5] A[6,6] A[7,7]", nil, fail},
+		{"before the outage", "never-over", "L=1 W=9: A[1,1] A[2,2] A[3,3]", []rlbench.Event{outage}, fail},
+		{"after the outage", "never-over", "L=1 W=9: A[10,10] A[11,11] A[12,12]", []rlbench.Event{outage}, fail},
+		{"refused without the store, in an outage", "never-starved", "L=1 W=9: A[0,0] D[6,6] D[7,7]", []rlbench.Event{outage}, pass},
+		{"refused without the store, but nothing had happened", "never-starved", "L=2 W=9: A[0,0] D[6,6] D[7,7]", nil, fail},
+	}
+	for _, row := range rows {
+		r := run(t, row.history)
+		r.Events = row.events
+		r.Ops.Errors = []string{"", "store: no answer"}
+		r.Ops.Error = []uint32{0, 1, 1}
+		if f := judgeOne(t, r, row.check); f.Verdict != row.want {
+			t.Errorf("%s: %s, want %s: %s", row.why, f.Verdict, row.want, f.Because)
+		}
+	}
+}
+
+// The worst of many keys is named, and keys are judged apart.
+func TestKeysAreJudgedApart(t *testing.T) {
+	r := run(t, "L=2 W=10:")
+	for i, key := range []string{"b", "a", "c", "a", "b", "c", "b", "c", "b"} {
+		addOp(&r.Ops, key, rlbench.Allowed, 1, int64(i), int64(i))
+	}
+	f := judgeOne(t, r, "never-over")
+	if f.Verdict != fail || !strings.Contains(f.Because, `"b"`) || !strings.Contains(f.Because, "2 broken keys of 3") {
+		t.Errorf("%s: %s; want key b of 2 broken keys of 3", f.Verdict, f.Because)
+	}
+	for _, op := range f.Witness {
+		if op.Key != "b" {
+			t.Errorf("op %d of key %s is no witness against key b", op.ID, op.Key)
 		}
 	}
 }

@@ -86,12 +86,12 @@ func (d doubt) at(t int64) int64 {
 }
 
 // widen returns the history as the limiter's clock may have seen it: every interval
-// longer at both ends. Its rows stay in order.
+// longer at both ends. Its rows stay in order, since no clock runs backwards.
 func (d doubt) widen(h *history) *history {
 	if d.none() {
 		return h
 	}
-	wide := &history{key: h.key, allowed: h.allowed, unknown: h.unknown, denied: h.denied}
+	wide := &history{key: h.key, allowed: h.allowed, unknown: h.unknown, denied: h.denied, byDone: h.due()}
 	for _, c := range []*columns{&wide.allowed, &wide.unknown, &wide.denied} {
 		c.sent, c.done = slices.Clone(c.sent), slices.Clone(c.done)
 		for i, t := range c.sent {

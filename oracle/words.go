@@ -66,6 +66,8 @@ func openOver(e *evidence) (judge, string) {
 		return o, ""
 	case p.Algorithm == rlbench.FixedWindow && anchoredAt(p, rlbench.FirstRequest):
 		return newOpened(e), ""
+	case p.Algorithm == rlbench.SlidingCounter:
+		return newEstimated(e), ""
 	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
 		return newOver(e, bucketRules(e.run)), ""
 	}
@@ -114,6 +116,8 @@ func starvedOf(e *evidence) *starved {
 			s.strict = [][]room{windowRooms(p, late)}
 		}
 		return s
+	case p.Algorithm == rlbench.SlidingCounter:
+		return starvedByEstimate(e)
 	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
 		s := newStarved(e, bucketRooms(e.run, true), nil, doubt{})
 		if p.Drift > 0 {
