@@ -279,7 +279,7 @@ func TestOracleAgreesWithTheTwin(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(i), 20))
 			var counts struct{ fail, kept, explained, open, wrong, right int }
-			for range histories(t, 4000) {
+			for range histories(t, 1500) {
 				r := draw(random, p.policy(random), p.dearest, p.ops)
 				if r.Policy.Limits[0].Anchor == rlbench.Epoch {
 					r.Clock.Origin = random.Int64N(9) - 4

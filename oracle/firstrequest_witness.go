@@ -11,13 +11,25 @@ import (
 // testify writes the ruling on a stretch that held more than windows can, with the
 // fewest of its ops that still do.
 func (u *unitOps) testify(st firstStretch, ids []int64, r *ruling) {
+	held, most := st.held*u.unit, st.most*u.unit
+	r.because = fmt.Sprintf("%d were let through for certain within %s, where windows of at most %d can hold %d",
+		held, time.Duration(u.lastWhole(st)-st.from+1), u.promise.limit, most)
 	st, chosen := u.shrink(st)
 	picked := u.ops.pick(chosen)
 	cost := sum(picked.cost)
-	r.verdict, r.over, r.witness = rlbench.Fail, cost-st.most*u.unit, picked.row
-	r.because = fmt.Sprintf("%s of cost %d were let through for certain within %s, where windows of at most %d can hold %d",
-		count(len(chosen), "op"), cost, time.Duration(st.to-st.from+1), u.promise.limit, st.most*u.unit)
+	r.verdict, r.over, r.witness = rlbench.Fail, held-most, picked.row
 	r.proof = u.proofOfStretch(st, ids, len(chosen), cost)
+}
+
+// lastWhole is when the last op that lies whole in the stretch was answered.
+func (u *unitOps) lastWhole(st firstStretch) int64 {
+	last := st.from
+	for i, sent := range u.sent {
+		if sent >= st.from && u.done[i] <= st.to {
+			last = max(last, u.done[i])
+		}
+	}
+	return last
 }
 
 // shrink looks for a shorter stretch that fewer ops exceed.

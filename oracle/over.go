@@ -112,7 +112,7 @@ func (o *over) accuse(h *history, due []uint32, r *ruling) bool {
 
 // testify writes the ruling on a stretch that held too much for certain.
 func (o *over) testify(ops *columns, worst peak, r *ruling) {
-	r.because = fmt.Sprintf("%d was let through for certain within %s, where %d is the most",
+	r.because = fmt.Sprintf("%d were let through for certain within %s, where %d is the most",
 		worst.cost, time.Duration(worst.to-worst.from+1), worst.allowed)
 	witness := ops.pick(tightest(ops, worst))
 	if _, simple := o.rules.lenient[0].(window); !simple || len(o.rules.lenient) > 1 {

@@ -178,39 +178,15 @@ func (l *counterLevel) at(t int64) int64 {
 	return l.estimate(all-own, own, t)
 }
 
-// edges returns the first edge after each of the rising moments, each once. From
-// one edge to the next the estimate at an edge only falls, unless something is sent
-// in between; so with the moments themselves these are all at which it can peak.
-func (c slidingCounter) edges(moments []int64) []int64 {
-	var edges []int64
-	for _, t := range moments {
-		if e := c.start(c.number(t) + 1); len(edges) == 0 || edges[len(edges)-1] != e {
-			edges = append(edges, e)
-		}
-	}
-	return edges
-}
-
 // possible returns the greatest estimate that some moments make, ops of unknown
-// outcome included, at a moment at which something may have been admitted.
+// outcome included. Where nothing is sent the estimate only falls, edges included:
+// what came whole before an edge counts whole just after it. So it is greatest when
+// something is sent.
 func (c slidingCounter) possible(h *history) peak {
 	charged := newCharges(h, false)
-	moments := charged.moments()
 	worst := peak{allowed: c.limit}
 	l := c.level(charged)
-	next, sent, reach := 0, 0, int64(beginning)
-	a, u := &h.allowed, &h.unknown
-	for _, t := range merge(moments, c.edges(moments)) {
-		for ; next < a.len() && a.sent[next] < t; next++ {
-			reach = max(reach, a.done[next])
-		}
-		for sent < len(moments) && moments[sent] < t {
-			sent++
-		}
-		edge := sent == len(moments) || moments[sent] != t
-		if edge && reach < t && (u.len() == 0 || u.sent[0] >= t) {
-			continue
-		}
+	for _, t := range charged.moments() {
 		if e := l.at(t); e > worst.cost {
 			worst.cost, worst.from, worst.to = e, c.start(c.number(t)-1), t
 		}

@@ -132,7 +132,7 @@ func (c slidingCounter) testifyRun(ops *columns, b counterBreach, r *ruling) {
 	picked := ops.pick(tightest(ops, peak{allowed: b.room, from: b.from, to: b.to}))
 	windows := c.number(b.to) - c.number(b.from)
 	r.witness = picked.row
-	r.because = fmt.Sprintf("%d was let through for certain in the windows from %s to %s, where %d is the most",
+	r.because = fmt.Sprintf("%d were let through for certain in the windows from %s to %s, where %d is the most",
 		b.cost, sayInstant(b.from), sayInstant(b.to), b.room)
 	r.proof = []string{
 		fmt.Sprintf("these %s cost %d; all were sent at %s or later and answered by %s, so each was charged in between",

@@ -28,8 +28,8 @@ func (r counterRoom) readings(h *history, c *charges) (*history, *charges) {
 	return read, newCharges(read, c.refusals)
 }
 
-// fullest looks at the moment of sending, at every moment when something else was
-// sent, and at the first edge after each of these.
+// fullest looks at the moment of sending and at every moment when something else
+// was sent.
 func (r counterRoom) fullest(h *history, c *charges, full []int64) {
 	h, c = r.readings(h, c)
 	refused := &h.denied
@@ -41,8 +41,6 @@ func (r counterRoom) fullest(h *history, c *charges, full []int64) {
 	}
 	if late {
 		moments := c.moments()
-		edges := merge(r.edges(moments), r.edges(refused.sent))
-		moments = merge(moments, edges)
 		values := make([]int64, len(moments))
 		l = r.level(c)
 		for i, t := range moments {
@@ -81,10 +79,9 @@ func (r counterRoom) emptiest(h *history, c *charges, least []int64) {
 func (r counterRoom) held(h *history, c *charges, q int) []uint32 {
 	h, c = r.readings(h, c)
 	sent, done := h.denied.sent[q], h.denied.done[q]
-	moments := merge(c.moments(), r.edges(merge(c.moments(), []int64{sent})))
 	l := r.level(c)
 	at, most := sent, l.at(sent)
-	for _, t := range moments {
+	for _, t := range c.moments() {
 		if t <= sent || t > done {
 			continue
 		}

@@ -78,7 +78,7 @@ func (s *session) openFolder(at time.Time) (err error) {
 		return err
 	}
 	return s.folder.Describe(evidence.Head{
-		Scenario: evidence.Scenario{Name: s.story.Name, Source: s.story.File, Text: string(s.story.Text), Hash: "sha256:" + s.story.Hash},
+		Scenario: evidence.Scenario{Name: s.story.Name, Source: s.story.File, Text: string(s.story.Text), Hash: "sha256:" + s.story.Hash, Overrides: s.story.Overrides},
 		Seed:     s.plan.Seed, Versions: versions(), Host: evidence.LocalHost(),
 	})
 }

@@ -105,20 +105,8 @@ func TestClosedLoop(t *testing.T) {
 
 func TestBurstIsTogether(t *testing.T) {
 	const k = 50
-	var inside atomic.Int64
-	all := make(chan struct{})
 	plan := &rlbench.Plan{Bounds: roomy, Arrivals: burst(k, 0, 1)}
-	r := drive(t, t.Context(), plan, func(ctx context.Context, _ rlbench.Request) rlbench.Answer {
-		if inside.Add(1) == k {
-			close(all)
-		}
-		select {
-		case <-all:
-			return rlbench.Answer{Outcome: rlbench.Allowed}
-		case <-ctx.Done():
-			return rlbench.Answer{Err: ctx.Err()}
-		}
-	}, driver.Options{})
+	r := drive(t, t.Context(), plan, together(k), driver.Options{})
 	if count(r, rlbench.Allowed) != k {
 		t.Fatalf("%d allowed, want %d", count(r, rlbench.Allowed), k)
 	}

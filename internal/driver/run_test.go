@@ -83,6 +83,52 @@ func TestAWorkerThatIsPartedWithBeforeItAsksSendsNothing(t *testing.T) {
 	}
 }
 
+// stuck returns when it is let go, whatever becomes of its context.
+type stuck struct{ inside, free chan struct{} }
+
+func (s stuck) Ask(context.Context, rlbench.Request) rlbench.Answer {
+	close(s.inside)
+	<-s.free
+	return rlbench.Answer{Outcome: rlbench.Allowed, Status: 200, Err: errors.New("late")}
+}
+
+func (stuck) Close() error { return nil }
+
+func TestAnAbandonedWorkerWritesNoColumn(t *testing.T) {
+	r := prepared(t, release(1, 1))
+	target := stuck{make(chan struct{}), make(chan struct{})}
+	r.target, r.drain = target, 0
+	s := r.slotAt(0)
+	r.prepare(&s)
+	r.send(&s)
+	<-target.inside
+	r.finish()
+	before := r.recording().Ops
+	w := r.workers[0]
+	close(target.free)
+	<-w.ended
+	if len(w.record.last.rows) != 0 || len(w.record.texts) != 0 {
+		t.Errorf("it wrote %+v", w.record.last.rows)
+	}
+	if op := before.At(0); before.Len() != 1 || op.Outcome != rlbench.Unknown || op.Done.Known() {
+		t.Errorf("the op is %+v", op)
+	}
+}
+
+func TestAnOpThatAClientDidNotMakeIsLeftToTheOthers(t *testing.T) {
+	plan := release(0, 1)
+	plan.Bounds.Ops = 1
+	plan.Clients = []rlbench.Client{{Requests: []rlbench.Request{{Key: "k", Cost: 1}}, Until: 1}}
+	r := prepared(t, plan)
+	r.clock.base = r.clock.base.Add(-time.Second) // its Until has passed
+	c := r.wakeups.due(0)
+	r.begin(c)
+	r.finish()
+	if left := r.opsLeft.Load(); left != 1 {
+		t.Errorf("%d ops left, want 1", left)
+	}
+}
+
 func TestSleepEndsWhenWoken(t *testing.T) {
 	s, err := newSleeper()
 	if err != nil {
@@ -94,7 +140,6 @@ func TestSleepEndsWhenWoken(t *testing.T) {
 	go s.wake()
 	s.sleep(time.Hour)
 	s.close()
-	s.wake() // touches no descriptor that may be somebody else's
 }
 
 func TestRecorderKeepsEveryRowThroughItsChunks(t *testing.T) {

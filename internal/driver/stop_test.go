@@ -195,7 +195,7 @@ func TestAStuckClientLosesNothing(t *testing.T) {
 func TestABrokenTargetIsAnErrorThatNamesTheOp(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		break_     func()
+		breakOff   func()
 	}{
 		{"panic", "asking for op 2: the target broke off: the target panicked: no budget for k", func() { panic("no budget for k") }},
 		{"exit", "asking for op 2: the target broke off: the target ended its goroutine", runtime.Goexit},
@@ -208,7 +208,7 @@ func TestABrokenTargetIsAnErrorThatNamesTheOp(t *testing.T) {
 			r, err := driver.Drive(t.Context(), plan, target(func(_ context.Context, request rlbench.Request) rlbench.Answer {
 				if request.Key == "broken" {
 					<-both
-					c.break_()
+					c.breakOff()
 				}
 				if answered.Add(1) == 2 {
 					close(both)

@@ -43,6 +43,8 @@ type Scenario struct {
 	// sha256:9f86….
 	Text string `json:"text"`
 	Hash string `json:"hash"`
+	// Overrides are the assignments PATH=VALUE that changed it for this run, in order.
+	Overrides []string `json:"overrides,omitempty"`
 }
 
 // Host is the machine that the load came from.

@@ -198,7 +198,7 @@ func skip(b []byte, i int) int {
 		case c == '}' || c == ']':
 			depth--
 			i++
-		case depth > 0 && (c == ',' || c == ':' || c == ' ' || c == '\t'):
+		case depth > 0 && (c == ',' || c == ':' || c == ' ' || c == '\t' || c == '\r'):
 			i++
 			continue
 		default:

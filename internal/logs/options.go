@@ -166,17 +166,14 @@ type Count struct {
 	Skipped int64
 	// Unkeyed lines have no value in the key's field: nobody's budget was used.
 	Unkeyed int64
-	// Unreadable lines, of which the first few are in Places.
+	// Unreadable lines, of which the first few are in Places. What is missing takes
+	// nothing from a Fail of never-over, but it may have used the budget for which
+	// another request was refused.
 	Unreadable int64
 	// CutOff: the log ends within a line or within its compressed stream.
 	CutOff bool
 	Places []Place
 }
-
-// Missing is how many lines the log held that the ops may lack. It takes
-// nothing from a Fail of never-over, but a missing op may have used the budget for
-// which another was refused, or be the one admitted too many.
-func (c Count) Missing() int64 { return c.Unreadable }
 
 // placesMax is how many places are kept.
 const placesMax = 10

@@ -211,6 +211,9 @@ func TestSlowStream(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
+	if got, _ := readAll(t, "\xef\xbb\xbf"+text, Options{Key: "URL"}); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("a byte order mark is no part of the first column's name: %v, want %v", got, want)
+	}
 	broken := errors.New("the disk is gone")
 	if _, err := Open(iotest.ErrReader(broken), Options{}); !errors.Is(err, broken) {
 		t.Errorf("%v, want the stream's own error", err)

@@ -81,15 +81,12 @@ func TestProcessPortTaken(t *testing.T) {
 }
 
 func TestProcessThatCannotBeHad(t *testing.T) {
-	script := filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho no such option >&2\nexit 3\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	t.Setenv(brokenVariable, "1")
 	for _, c := range []struct{ why, binary, want string }{
 		{"not on PATH", "rlbench-no-such-server", "no such program on PATH"},
-		{"ends before it is ready: its last word is the reason", script, "no such option"},
+		{"ends before it is ready: its last word is the reason", os.Args[0], brokenSays},
 	} {
-		t.Setenv("TMPDIR", t.TempDir())
+		ownTemp(t)
 		service, err := Start(t.Context(), Choice{Backend: Process, Binary: c.binary})
 		var missing *Missing
 		if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.want) || missing.Hint == "" {
@@ -99,10 +96,17 @@ func TestProcessThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// nothingLeft: no folder of a server is left in $TMPDIR.
+// ownTemp gives the test a folder of its own for all that is temporary.
+func ownTemp(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("TMP", dir) // Windows
+}
+
+// nothingLeft: no folder of a server is left there.
 func nothingLeft(t *testing.T) {
 	t.Helper()
-	left, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "rlbench-redis-*"))
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "rlbench-redis-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -110,7 +114,7 @@ func nothingLeft(t *testing.T) {
 
 func TestProcessStartIsInterrupted(t *testing.T) {
 	binary := redisServer(t)
-	t.Setenv("TMPDIR", t.TempDir())
+	ownTemp(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if service, err := Start(ctx, Choice{Backend: Process, Binary: binary}); !errors.Is(err, context.Canceled) {

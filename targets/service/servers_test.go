@@ -11,7 +11,19 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// With brokenVariable set, this test binary is a server that ends at once.
+const (
+	brokenVariable = "RLBENCH_TEST_BROKEN"
+	brokenSays     = "no such option"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(brokenVariable) != "" {
+		os.Stderr.WriteString(brokenSays + "\n")
+		os.Exit(3)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // startOrSkip starts a backend that this machine may not have. Without it the
 // test is skipped, unless RLBENCH_REQUIRE lists what it needs.
