@@ -68,6 +68,8 @@ func drawn(draw *rand.Rand, algorithm rlbench.Algorithm, shape rlbench.Limit, d 
 		lost:    pick(draw, 0, 0, 20, 200),
 		phase:   time.Duration(draw.Int64N(int64(time.Hour))),
 	}
+	// Clocks that disagree do not put decisions in an order.
+	s.stamps = s.skew == 0 && draw.IntN(2) == 0
 	s.policy = rlbench.Policy{Algorithm: algorithm, Resolution: step}
 	each := step * time.Duration(1+draw.Int64N(int64(40*time.Millisecond/step)))
 	for range 1 + draw.IntN(2) {

@@ -45,12 +45,15 @@ type Mutant struct {
 const (
 	neverOver    = "never-over"
 	neverStarved = "never-starved"
+	ownModel     = "own-model"
+	evenOutflow  = "even-outflow"
+	keyIsolation = "key-isolation"
 )
 
 // Mutants returns the wrong limiters, kind by kind.
 func Mutants() []Mutant {
 	var all []Mutant
-	for _, room := range [][]Mutant{racy(), windows(), costs(), shared(), outages(), logs(), counters(), buckets(), rates()} {
+	for _, room := range [][]Mutant{racy(), windows(), costs(), shared(), outages(), logs(), counters(), buckets(), rates(), queues(), replicas()} {
 		all = append(all, room...)
 	}
 	return all
@@ -78,7 +81,7 @@ func (m Mutant) Twin() Limiter {
 			s := m.scene(draw)
 			return scene{
 				policy: s.policy, decide: rightly(s.policy), traffic: s.traffic,
-				instances: s.instances, latency: s.latency, phase: s.phase, lost: s.lost,
+				instances: s.instances, latency: s.latency, phase: s.phase, lost: s.lost, stamps: s.stamps,
 			}
 		},
 	}

@@ -29,6 +29,8 @@ type scene struct {
 	// keysMax is how many keys the store has room for; 0: as many as there are.
 	keysMax int
 	faults  []fault
+	// stamps: the limiter states by its clock when it decided.
+	stamps bool
 }
 
 // fault is something that befalls the world.
@@ -147,7 +149,10 @@ func (c *call) live(row int) {
 		return
 	}
 	c.ops.Outcome[row], c.ops.Done[row] = outcome, rlbench.Instant(c.now)
-	c.ops.DecidedAt[row], c.ops.ReleasedAt[row] = c.since(c.readAt), c.since(c.releasedAt)
+	c.ops.ReleasedAt[row] = c.since(c.releasedAt)
+	if c.stamps {
+		c.ops.DecidedAt[row] = c.since(c.readAt)
+	}
 }
 
 // unanswered: the client gave up, whatever may yet be decided.
