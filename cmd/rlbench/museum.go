@@ -20,7 +20,7 @@ import (
 const museumSchema = 1
 
 // inFlightMax bounds the ops in flight at once where a correct limiter's run is also
-// replayed (own-model, key-isolation): a replay tries every order of them.
+// replayed (own-model, key-isolation).
 const inFlightMax = 12
 
 // museum is what a visit came to, as --json prints it.
@@ -131,10 +131,15 @@ func visit(ctx context.Context, names []string, seeds int64) (*museum, error) {
 			return nil, err
 		}
 	}
+	m.conclude()
+	return m, nil
+}
+
+// conclude settles the exit status: one that got away, or one accused, is one too many.
+func (m *museum) conclude() {
 	if m.Caught < len(m.Mutants) || len(m.Accusations) > 0 {
 		m.ExitStatus = int(statusNotMet)
 	}
-	return m, nil
 }
 
 // named finds the limiters of those names, in the museum's order.
@@ -211,26 +216,34 @@ func (m *museum) note(i *innocent, name string, seed int64, f rlbench.Finding) {
 	}
 }
 
-// judgeMuseum judges one run by the checks of those names; with none by every check
-// whose promise the policy makes, those that replay it only where few ops are in flight.
-// The limiters are ours: that one cannot be judged is our own bug.
+// judgeMuseum judges one run by the checks of those names, with none by checksOf. The
+// limiters are ours: that one cannot be judged is our own bug.
 func judgeMuseum(ctx context.Context, l broken.Limiter, seed int64, names ...string) ([]rlbench.Finding, error) {
 	if ctx.Err() != nil {
 		return nil, statusInterrupted
 	}
 	run, checks := l.Run(seed), names
-	inFlight := together(&run.Ops)
-	for _, check := range oracle.Checks() {
-		applies := check.Promise(run.Policy) != "" && (!check.OnRequest || inFlight <= inFlightMax)
-		if len(names) == 0 && applies {
-			checks = append(checks, check.Name)
-		}
+	if len(names) == 0 {
+		checks = checksOf(run)
 	}
 	findings, err := oracle.Judge(run, checks...)
 	if err != nil {
 		return nil, &failure{status: statusBug, err: fmt.Errorf("judging %s with seed %d: %w", l.Name, seed, err)}
 	}
 	return findings, nil
+}
+
+// checksOf returns every check whose promise the run's policy makes. Those that replay
+// the decisions go by one clock, and try every order of the ops in flight: they judge
+// where the instances' clocks agree and few ops are in flight.
+func checksOf(run *rlbench.Run) (names []string) {
+	replays := run.Clock.Error == 0 && together(&run.Ops) <= inFlightMax
+	for _, check := range oracle.Checks() {
+		if check.Promise(run.Policy) != "" && (replays || !check.OnRequest) {
+			names = append(names, check.Name)
+		}
+	}
+	return names
 }
 
 // together is the most ops that were in flight at once, over all keys. Nobody knows
