@@ -1,59 +1,11 @@
 package broken
 
-import (
-	"time"
-
-	"github.com/rlbench/rlbench"
-)
-
-// These policies and this traffic are shared by many scenes: 10 a second, on a clock
-// of milliseconds.
-
-const tick = time.Millisecond
-
-func fixed(anchor rlbench.Anchor, limits ...rlbench.Limit) rlbench.Policy {
-	for i := range limits {
-		limits[i].Anchor = anchor
-	}
-	return rlbench.Policy{Algorithm: rlbench.FixedWindow, Resolution: tick, Limits: limits}
-}
-
-func policy(a rlbench.Algorithm, limits ...rlbench.Limit) rlbench.Policy {
-	return rlbench.Policy{Algorithm: a, Resolution: tick, Limits: limits}
-}
-
-func charging(p rlbench.Policy) rlbench.Policy {
-	p.ChargesRefusals = true
-	return p
-}
-
-func limit(count int64, per time.Duration) rlbench.Limit {
-	return rlbench.Limit{Count: count, Per: per}
-}
-
-func rate(count int64, per time.Duration, burst int64) rlbench.Limit {
-	return rlbench.Limit{Count: count, Per: per, Burst: burst}
-}
-
-var (
-	aligned = func() rlbench.Policy { return fixed(rlbench.Epoch, limit(10, time.Second)) }
-	opened  = func() rlbench.Policy { return fixed(rlbench.FirstRequest, limit(10, time.Second)) }
-	logged  = func() rlbench.Policy { return policy(rlbench.SlidingLog, limit(10, time.Second)) }
-	counted = func() rlbench.Policy { return policy(rlbench.SlidingCounter, limit(10, time.Second)) }
-	bucket  = func() rlbench.Policy { return policy(rlbench.TokenBucket, rate(10, time.Second, 10)) }
-)
-
-// together is a release of many at once; apart is one after the other.
-func together(at time.Duration, n int) part { return part{at: at, n: n} }
-
-func apart(at time.Duration, n int, every time.Duration) part {
-	return part{at: at, n: n, every: every}
-}
+import "github.com/rlbench/rlbench"
 
 // racy are those that let something come in between reading and writing.
 func racy() []Mutant {
 	const class = "atomicity race"
-	burst := []part{together(100*time.Millisecond, 40)}
+	burst := []part{together(100*tick, 40)}
 	return []Mutant{
 		mutant("window-get-then-set", class, neverOver,
 			"reads the count, decides, and writes it back: all who read the same count write the same",
@@ -64,7 +16,7 @@ func racy() []Mutant {
 		mutant("window-reset-race", class, neverOver,
 			"who finds the window over resets its count, and wipes out what others have counted since",
 			scene{policy: opened(), instances: 5, latency: 5 * tick, decide: resetRace,
-				traffic: []part{together(0, 10), together(1100*time.Millisecond, 40)}}),
+				traffic: []part{together(0, 10), together(1100*tick, 40)}}),
 		mutant("log-count-then-add", class, neverOver,
 			"counts the log in one call and adds to it in another",
 			scene{policy: logged(), instances: 5, traffic: burst, decide: countThenAdd}),
