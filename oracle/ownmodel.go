@@ -122,11 +122,14 @@ func (o *ownModel) rule(h *history) ruling {
 	}
 	plain := reading{shift: o.worlds[o.world]}
 	ops := o.read(h, plain)
+	if o.unplaced(&h.allowed) || o.unplaced(&h.denied) {
+		return ruling{because: unplaced}
+	}
 	if o.quick(ops) {
 		return o.explained(ops)
 	}
-	if why := o.unplaced(ops); why != "" {
-		return ruling{because: why}
+	if o.unplaced(&h.unknown) {
+		return ruling{because: unplaced}
 	}
 	readings := []reading{plain}
 	if o.stamped && o.onClock && o.run.Policy.Algorithm == rlbench.FixedWindow {
@@ -151,7 +154,7 @@ func (o *ownModel) search(h *history, readings []reading) ruling {
 		lenient := !how.wide.none()
 		switch {
 		case found == undecided:
-			return ruling{because: fmt.Sprintf("whether some order of the ops in flight explains it was not settled: more than %d sets of them, or as many steps as the search may take", setsMax)}
+			return ruling{because: fmt.Sprintf("whether some order of the ops in flight explains it was not settled: more than %d sets of them, or more steps than the search may take, and no explanation was found", setsMax)}
 		case found == explained && !exact:
 			return ruling{because: "the model's states may explain it, but they are only known to be among others: several limits share moments that are not known, or there were too many"}
 		case found == explained && lenient:
@@ -303,17 +306,19 @@ func (o *ownModel) outside(h *history) (ruling, bool) {
 	return ruling{}, false
 }
 
-// unplaced says why ops without a stated moment cannot be put among the others.
-func (o *ownModel) unplaced(ops []asked) string {
+// unplaced is why ops without a stated moment cannot be put among the others.
+const unplaced = "the limiter's clock was not read, so where ops that do not state their moment lie on it is not known"
+
+// unplaced tells whether there are such ops. Those of unknown outcome matter only where
+// they were decided.
+func (o *ownModel) unplaced(c *columns) bool {
 	if o.run.Clock.Stated || !o.stamped && !o.onClock {
-		return ""
+		return false
 	}
-	for _, op := range ops {
-		if _, stated := o.stamp(op.row); !stated || op.outcome == rlbench.Unknown {
-			return "the limiter's clock was not read, so where ops that do not state their moment lie on it is not known"
-		}
-	}
-	return ""
+	return slices.ContainsFunc(c.row, func(row uint32) bool {
+		_, stated := o.stamp(row)
+		return !stated || o.run.Ops.Outcome[row] == rlbench.Unknown
+	})
 }
 
 // beyond says why a key is too much for the arithmetic.

@@ -17,10 +17,11 @@ import (
 // Ops are taken in order of their stretches. Those that no other overlaps come one
 // after the other. For those that overlap, every order is tried that the stretches
 // allow, layer by layer: what is known after a set of ops is the same whatever their
-// order was. Of ops that cost the same and were answered alike, one that begins and ends
-// no later than another need not come after it, since the two can trade places; the same
-// goes for ops of unknown outcome that cost the same, so that of those only the number
-// counts. What remains is a few sets a layer, unless many long ops overlap.
+// order was. Of ops that cost the same and were answered alike, one that ends no later than
+// another, and begins no later or may come now, need not come after it, since the two can
+// trade places; the same goes for ops of unknown outcome that cost the same, so that of
+// those only the number counts. What remains is a few sets a layer; where it is more, the
+// search follows some, and settles nothing unless it finds an explanation.
 
 // asked is an op as a replay sees it: decided in [from, to].
 type asked struct {
@@ -30,10 +31,12 @@ type asked struct {
 	id             int64
 }
 
-// Limits of a search; beyond them a replay is undecided.
+// Limits of a search; beyond them a replay finds an explanation or is undecided.
 const (
-	// setsMax bounds the sets of one layer, regionsMax the regions after one set.
+	// setsMax bounds the sets of one layer; where there are more, setsKept go on, from
+	// there to the end. regionsMax bounds the regions after one set.
 	setsMax    = 1 << 12
+	setsKept   = 1 << 6
 	regionsMax = 1 << 8
 	// stepsBase and stepsFactor bound the steps of a replay of n ops.
 	stepsBase   = 1 << 20
@@ -49,6 +52,8 @@ type replay struct {
 	// charges: a refusal may change the state.
 	charges bool
 	steps   int
+	// pruned: some sets were left out.
+	pruned bool
 	// stuck is an op that no state explains, before the regions that were left.
 	stuck  asked
 	before []region
@@ -90,14 +95,16 @@ type spot struct {
 	served      []uint64
 	first, last int
 	spent       []int
-	regions     []region
+	// now is a moment that the last decision did not come before.
+	now     int64
+	regions []region
 }
 
 func (s *spot) has(i int) bool { return s.served[i/64]&(1<<(i%64)) != 0 }
 
 // with returns the spot when op i was served too, with nothing known yet.
-func (s *spot) with(i int) *spot {
-	next := &spot{served: slices.Clone(s.served), first: s.first, last: max(s.last, i+1), spent: s.spent}
+func (s *spot) with(ops []asked, i int) *spot {
+	next := &spot{served: slices.Clone(s.served), first: s.first, last: max(s.last, i+1), spent: s.spent, now: max(s.now, ops[i].from)}
 	next.served[i/64] |= 1 << (i % 64)
 	for next.first < next.last && next.has(next.first) {
 		next.first++
@@ -120,7 +127,7 @@ func (s *spot) name() string {
 // run looks for an explanation that begins in the given region. exact is false when
 // what it found rests on regions that are rough.
 func (r *replay) run(start region) (found answer, exact bool) {
-	spots := []*spot{{spent: make([]int, len(r.unknown)), regions: []region{start}}}
+	spots := []*spot{{spent: make([]int, len(r.unknown)), now: beginning, regions: []region{start}}}
 	for i := 0; i < len(r.ops); {
 		j, ends := i+1, r.ops[i].to
 		for ; j < len(r.ops) && r.ops[j].from <= ends; j++ {
@@ -130,7 +137,10 @@ func (r *replay) run(start region) (found answer, exact bool) {
 		if spots, ok = r.cluster(spots, r.ops[i:j]); !ok {
 			return undecided, false
 		}
-		if len(spots) == 0 {
+		switch {
+		case len(spots) == 0 && r.pruned:
+			return undecided, false
+		case len(spots) == 0:
 			return unexplained, true
 		}
 		i = j
@@ -156,12 +166,39 @@ func (l *layer) add(s *spot) bool {
 	}
 	name := s.name()
 	if same, known := l.byName[name]; known {
+		same.now = min(same.now, s.now)
 		same.regions = joined(same.regions, s.regions...)
 		return len(same.regions) <= regionsMax
 	}
 	l.byName[name] = s
 	l.spots = append(l.spots, s)
-	return len(s.regions) <= regionsMax && len(l.spots) <= setsMax
+	return len(s.regions) <= regionsMax
+}
+
+// prune keeps the most promising sets of a layer where there are too many: those that
+// leave most time for what is to come.
+func (r *replay) prune(l *layer, ops []asked) {
+	if len(l.spots) <= setsMax && r.steps > 0 && !r.pruned || len(l.spots) <= setsKept {
+		return
+	}
+	if !r.pruned {
+		r.pruned, r.steps = true, r.steps+stepsBase
+	}
+	due := make(map[*spot]int64, len(l.spots))
+	for _, s := range l.spots {
+		due[s] = s.due(ops)
+	}
+	slices.SortStableFunc(l.spots, func(x, y *spot) int {
+		if due[x] != due[y] {
+			return compare(due[y], due[x])
+		}
+		return compare(x.now, y.now)
+	})
+	l.spots = l.spots[:setsKept]
+	l.byName = map[string]*spot{}
+	for _, s := range l.spots {
+		l.byName[s.name()] = s
+	}
 }
 
 // cluster decides ops that overlap. No spots: nothing explains them. false: a limit
@@ -169,7 +206,7 @@ func (l *layer) add(s *spot) bool {
 func (r *replay) cluster(from []*spot, ops []asked) ([]*spot, bool) {
 	here := &layer{byName: map[string]*spot{}}
 	for _, s := range from {
-		if !here.add(&spot{served: make([]uint64, len(ops)/64+1), spent: s.spent, regions: s.regions}) {
+		if !here.add(&spot{served: make([]uint64, len(ops)/64+1), spent: s.spent, now: s.now, regions: s.regions}) {
 			return nil, false
 		}
 	}
@@ -187,6 +224,7 @@ func (r *replay) cluster(from []*spot, ops []asked) ([]*spot, bool) {
 			r.blame(here.spots, ops)
 			return nil, true
 		}
+		r.prune(next, ops)
 		here = next
 	}
 	return here.spots, true
@@ -213,7 +251,7 @@ func (r *replay) spend(here *layer, ops []asked) bool {
 				continue
 			}
 			op := list[s.spent[class]]
-			next := &spot{served: s.served, first: s.first, last: s.last, spent: slices.Clone(s.spent)}
+			next := &spot{served: s.served, first: s.first, last: s.last, spent: slices.Clone(s.spent), now: max(s.now, op.from)}
 			next.spent[class]++
 			for _, g := range s.regions {
 				r.steps--
@@ -222,7 +260,7 @@ func (r *replay) spend(here *layer, ops []asked) bool {
 					next.regions = joined(next.regions, g.refuse(op.from, due, op.cost)...)
 				}
 			}
-			if !here.add(next) || r.steps < 0 {
+			if !here.add(next) || len(here.spots) > 2*setsMax || r.steps < 0 && r.pruned {
 				return false
 			}
 		}
@@ -236,12 +274,12 @@ func (r *replay) serve(s *spot, ops []asked, next *layer) bool {
 	// Looking for what may come next is work too.
 	r.steps -= (len(ops) - s.first) / 64
 	for _, i := range s.candidates(ops, due) {
-		after := s.with(i)
+		after := s.with(ops, i)
 		for _, g := range s.regions {
 			r.steps--
 			after.regions = joined(after.regions, ops[i].decided(g, due)...)
 		}
-		if !next.add(after) || r.steps < 0 {
+		if !next.add(after) || r.steps < 0 && r.pruned {
 			return false
 		}
 	}
@@ -264,18 +302,26 @@ func (s *spot) candidates(ops []asked, due int64) []int {
 		cost    int64
 	}
 	var found []int
-	ends := map[kind]int64{}
+	// first is where the candidate of a kind stands that may come now and is due first.
+	first, ends := map[kind]int{}, map[kind]int64{}
 	for i := s.first; i < len(ops) && ops[i].from <= due; i++ {
 		op := ops[i]
-		if s.has(i) {
-			continue
-		}
 		k := kind{op.outcome, op.cost}
-		if end, seen := ends[k]; seen && end <= op.to {
+		end, seen := ends[k]
+		if s.has(i) || seen && end <= op.to {
 			continue
 		}
 		ends[k] = op.to
-		found = append(found, i)
+		at, waits := first[k]
+		switch {
+		case op.from > s.now:
+			found = append(found, i)
+		case waits:
+			found[at] = i
+		default:
+			first[k] = len(found)
+			found = append(found, i)
+		}
 	}
 	return found
 }

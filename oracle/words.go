@@ -37,7 +37,11 @@ func starvedWords(p rlbench.Policy) string {
 	if words == "" {
 		return ""
 	}
-	return "a request is refused only where letting it through would break: " + words
+	words = "a request is refused only where letting it through would break: " + words
+	if p.ChargesRefusals {
+		words += "; refused requests use budget too"
+	}
+	return words
 }
 
 func eachLimit(p rlbench.Policy, say func(rlbench.Limit) string) string {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -53,8 +54,9 @@ func Names() []string {
 func Open(name string) ([]Source, error) {
 	info, err := os.Stat(name)
 	switch {
-	case err == nil && info.IsDir():
+	case err == nil && info.IsDir() && !hides(name):
 		return openAll(name)
+	case err == nil && info.IsDir(): // what is shipped under that name is meant
 	case err == nil:
 		return openFile(name)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -67,6 +69,16 @@ func Open(name string) ([]Source, error) {
 		}
 	}
 	return nil, unopened(name, nearest(name), "there is no such file, and no scenario of that name is shipped")
+}
+
+// hides reports whether the directory stands where a shipped scenario is meant: a
+// bare name that one is shipped under, and no scenario inside.
+func hides(name string) bool {
+	if !slices.Contains(Names(), name) {
+		return false
+	}
+	inside, err := filepath.Glob(filepath.Join(name, "*.yaml"))
+	return err == nil && len(inside) == 0
 }
 
 // shippedAs gives the name of the shipped scenario that a person may mean.

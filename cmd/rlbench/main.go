@@ -39,7 +39,10 @@ func run(args []string, stdout, stderr io.Writer) (status int) {
 	if err == nil {
 		return int(statusMet)
 	}
-	return int(report(stderr, err))
+	if told := report(stderr, err); ctx.Err() == nil || told == statusBug {
+		return int(told)
+	}
+	return int(statusInterrupted)
 }
 
 // report prints what went wrong, once, and tells the status that belongs to it.
@@ -56,6 +59,9 @@ func report(stderr io.Writer, err error) status {
 			fmt.Fprintf(stderr, "hint: %s\n", f.hint)
 		}
 		return f.status
+	}
+	if errors.Is(err, context.Canceled) {
+		return statusInterrupted
 	}
 	// What cobra refuses (an unknown flag or command) is the user's slip.
 	fmt.Fprintln(stderr, "hint: see rlbench --help")

@@ -74,6 +74,12 @@ func runScenarios(ctx context.Context, args []string, o runOptions, stdout, stde
 	if o.count < 1 {
 		return badInput("", "--count %d: at least 1", o.count)
 	}
+	if o.out == "" {
+		return badInput("leave it out for "+evidenceFolder, "--out names no folder")
+	}
+	if err := o.settleBackend(); err != nil {
+		return err
+	}
 	stories, err := readScenarios(args, o)
 	if err != nil {
 		return err

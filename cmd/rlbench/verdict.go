@@ -67,8 +67,9 @@ func targetVerdict(findings []reports.Finding) rlbench.Verdict {
 	return verdict
 }
 
-// conclude fills in what the whole summary came to.
-func conclude(s *reports.Summary, skipMissing bool) {
+// conclude fills in what the whole summary came to. missing: something that was
+// not there kept a target from being run, and the person had not agreed to that.
+func conclude(s *reports.Summary, missing bool) {
 	s.SchemaVersion = reports.SchemaVersion
 	out := statusMet
 	if len(s.Targets) == 0 {
@@ -77,11 +78,14 @@ func conclude(s *reports.Summary, skipMissing bool) {
 	for _, t := range s.Targets {
 		out = graver(out, statusOf(t.Verdict))
 	}
-	if len(s.Skipped) > 0 && !skipMissing {
+	if missing {
 		out = graver(out, statusMissing)
 	}
 	s.Verdict = verdictOf(out)
 	if s.Interrupted {
+		if s.Verdict == rlbench.Pass {
+			s.Verdict = rlbench.Inconclusive
+		}
 		out = graver(out, statusInterrupted)
 	}
 	s.ExitStatus = int(out)
