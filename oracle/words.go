@@ -143,7 +143,9 @@ func bucketRooms(run *rlbench.Run, drifts bool) []room {
 		if drifts {
 			late += driftOver(run, l.Per)
 		}
-		rooms = append(rooms, bucketRoom{bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late})
+		rooms = append(rooms, bucketRoom{
+			bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late, uncredits: p.Algorithm == rlbench.GCRA,
+		})
 	}
 	return rooms
 }

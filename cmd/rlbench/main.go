@@ -102,6 +102,7 @@ was judged, 3 bad scenario, file or usage, 4 something it needs is not there,
 	root.AddCommand(
 		runCommand(), validateCommand(), targetsCommand(), doctorCommand(),
 		schemaCommand(), versionCommand(),
+		museumCommand(),
 	)
 	return root
 }
