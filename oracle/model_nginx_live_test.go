@@ -52,7 +52,7 @@ var nginxLocations = []nginxLocation{
 	{"waits", []nginxRate{{100, "s", 6}}, "", 1, 300, 10, 12 * time.Millisecond},
 	{"delay", []nginxRate{{200, "s", 10}}, "delay=4", 1, 420, 14, 6 * time.Millisecond},
 	{"zones", []nginxRate{{5, "s", 4}, {2, "s", 2}}, "nodelay", 4, 200, 2, 40 * time.Millisecond},
-	{"zoneswait", []nginxRate{{50, "s", 5}, {90, "s", 3}, {40, "s", 8}}, "", 1, 240, 8, 20 * time.Millisecond},
+	{"zoneswait", []nginxRate{{50, "s", 5}, {90, "s", 3}, {40, "s", 8}}, "", 1, 160, 8, 20 * time.Millisecond},
 	{"minutezones", []nginxRate{{1000, "m", 4}, {700, "m", 6}}, "nodelay", 3, 200, 2, 30 * time.Millisecond},
 }
 

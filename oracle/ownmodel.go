@@ -154,6 +154,9 @@ func (o *ownModel) search(h *history, readings []reading) ruling {
 		lenient := !how.wide.none()
 		switch {
 		case found == undecided:
+			if r, broken := o.bounds(h); broken {
+				return r
+			}
 			return ruling{because: fmt.Sprintf("whether some order of the ops in flight explains it was not settled: more than %d sets of them, or more steps than the search may take, and no explanation was found", setsMax)}
 		case found == explained && !exact:
 			return ruling{because: "the model's states may explain it, but they are only known to be among others: several limits share moments that are not known, or there were too many"}
@@ -167,6 +170,40 @@ func (o *ownModel) search(h *history, readings []reading) ruling {
 		}
 	}
 	return ruling{}
+}
+
+// bounds asks never-over and never-starved where the search is lost among the orders of
+// too many ops: a model keeps its own promise, so what breaks that is not the model's.
+// What a limit before the refusing one took is lost on never-starved, as is how NGINX
+// rounds its rate; how a counter rounds is lost on both.
+func (o *ownModel) bounds(h *history) (ruling, bool) {
+	p := o.run.Policy
+	if p.Params[paramRounding] != "" {
+		return ruling{}, false
+	}
+	opens := []func(*evidence) (judge, string){openOver, openStarved}
+	if chargingOf(p) == chargesEarlier || p.Params[paramModel] == modelNginx {
+		opens = opens[:1]
+	}
+	for _, open := range opens {
+		j, _ := open(o.evidence)
+		if j == nil {
+			continue
+		}
+		j.key(h)
+		if c, ok := j.(interface{ conviction() (ruling, bool) }); ok {
+			if r, broken := c.conviction(); broken {
+				r.because = "the model keeps its promise, and this does not: " + r.because
+				return r, true
+			}
+		}
+	}
+	return ruling{}, false
+}
+
+// conviction is the ruling on the worst of the keys that were shown.
+func (t *tally) conviction() (ruling, bool) {
+	return t.guilty.ruling, t.broken > 0 && t.frail == ""
 }
 
 func (o *ownModel) charges() bool { return chargingOf(o.run.Policy) != chargesNothing }
@@ -359,12 +396,15 @@ func (o *ownModel) quick(ops []asked) bool {
 		moments = append(moments, func(op asked) int64 { return op.to })
 	}
 	for _, at := range moments {
-		slices.SortFunc(ops, func(x, y asked) int {
+		by := func(x, y asked) int {
 			if at(x) != at(y) {
 				return compare(at(x), at(y))
 			}
 			return compare(x.id, y.id)
-		})
+		}
+		if !slices.IsSortedFunc(ops, by) {
+			slices.SortFunc(ops, by)
+		}
 		if o.agrees(ops, at) {
 			return true
 		}

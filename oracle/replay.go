@@ -133,6 +133,17 @@ func (r *replay) run(start region) (found answer, exact bool) {
 		for ; j < len(r.ops) && r.ops[j].from <= ends; j++ {
 			ends = max(ends, r.ops[j].to)
 		}
+		if j == i+1 && len(spots) == 1 && len(r.unknown) == 0 {
+			alone := r.alone(spots[0], r.ops[i])
+			switch {
+			case alone == unexplained && !r.pruned:
+				return unexplained, true
+			case alone != explained:
+				return undecided, false
+			}
+			i = j
+			continue
+		}
 		var ok bool
 		if spots, ok = r.cluster(spots, r.ops[i:j]); !ok {
 			return undecided, false
@@ -151,6 +162,23 @@ func (r *replay) run(start region) (found answer, exact bool) {
 		}
 	}
 	return explained, exact
+}
+
+// alone decides an op that no other overlaps.
+func (r *replay) alone(s *spot, op asked) answer {
+	before := s.regions
+	s.regions = nil
+	for _, g := range before {
+		s.regions = joined(s.regions, op.decided(g, op.to)...)
+	}
+	switch n := len(s.regions); {
+	case n == 0:
+		r.stuck, r.before = op, before
+		return unexplained
+	case n > regionsMax:
+		return undecided
+	}
+	return explained
 }
 
 // layer is the spots after one number of ops, in the order in which they were found.

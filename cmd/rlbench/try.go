@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -251,7 +252,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // judge turns the evidence into the target's part of the summary.
 func (t *try) judge() (reports.Target, error) {
-	findings, err := oracle.Judge(&t.evidence)
+	findings, err := oracle.Judge(&t.evidence, checks(t.evidence.Policy, t.use.Expect)...)
 	if err != nil {
 		return reports.Target{}, fmt.Errorf("judging %s: %w", t.use.As, err)
 	}
@@ -295,6 +296,18 @@ func checkSetup(use scenarios.TargetUse, plan *rlbench.Plan) error {
 		}
 	}
 	return nil
+}
+
+// checks names those that apply to a policy, and those of which something is expected
+// besides.
+func checks(p rlbench.Policy, expected map[string]rlbench.Verdict) []string {
+	names := oracle.Default(p)
+	for _, c := range oracle.Checks() {
+		if _, named := expected[c.Name]; named && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // promise says in words what the policy promises under the check's name; known
