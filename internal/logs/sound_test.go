@@ -18,19 +18,17 @@ func at(ns int64, layout string) string { return time.Unix(0, ns).UTC().Format(l
 
 const millis = "2006-01-02T15:04:05.000Z07:00"
 
-// TestIntervalHoldsTheDecision writes requests down as each format's writer
-// does, with all that it cuts off, and reads them back: the decision must lie in
-// the interval, or a lawful limiter could be accused, and the interval must be
-// no wider than the request and the stated doubt, or nobody ever could.
-func TestIntervalHoldsTheDecision(t *testing.T) {
-	const longest = 300 * time.Millisecond
-	for _, c := range []struct {
-		name    string
-		header  string
-		options Options
-		doubt   int64 // beyond the request itself
-		line    func(truth) string
-	}{
+// writing is one way to write requests down.
+type writing struct {
+	name    string
+	header  string
+	options Options
+	doubt   int64 // beyond the request itself
+	line    func(truth) string
+}
+
+func writings(t *testing.T, longest time.Duration) []writing {
+	return []writing{
 		{"combined", "", Options{Longest: longest}, second + int64(longest), func(r truth) string {
 			return at(r.end, `10.0.0.1 - - [02/Jan/2006:15:04:05 -0700]`) + ` "GET / HTTP/1.1" 200 43 "-" "-"`
 		}},
@@ -66,7 +64,16 @@ func TestIntervalHoldsTheDecision(t *testing.T) {
 		{"rounded", "time,status", Options{Rounded: true, Moment: Decision}, 2 * milli, func(r truth) string {
 			return time.Unix(0, r.decision).UTC().Round(time.Millisecond).Format(millis) + ",200"
 		}},
-	} {
+	}
+}
+
+// TestIntervalHoldsTheDecision writes requests down as each format's writer
+// does, with all that it cuts off, and reads them back: the decision must lie in
+// the interval, or a lawful limiter could be accused, and the interval must be
+// no wider than the request and the stated doubt, or nobody ever could.
+func TestIntervalHoldsTheDecision(t *testing.T) {
+	const longest = 300 * time.Millisecond
+	for _, c := range writings(t, longest) {
 		random := rand.New(rand.NewPCG(5, 6))
 		var requests []truth
 		var text strings.Builder
