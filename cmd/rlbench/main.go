@@ -82,5 +82,6 @@ was judged, 3 bad scenario, file or usage, 4 something it needs is not there,
 		runCommand(), validateCommand(), targetsCommand(), doctorCommand(),
 		schemaCommand(), versionCommand(),
 	)
+	root.AddCommand(verifyCommand())
 	return root
 }
