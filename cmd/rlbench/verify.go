@@ -33,6 +33,8 @@ type verifyOptions struct {
 	complete        bool
 	json            string
 	quiet           bool
+	// saysOfLogs: some flag was given that says something of a log.
+	saysOfLogs bool
 }
 
 func verifyCommand() *cobra.Command {
@@ -92,6 +94,13 @@ func (o *verifyOptions) given(cmd *cobra.Command) {
 	o.clockErrorGiven = changed("clock-error")
 	o.promised.burstGiven = changed("burst")
 	o.promised.resolutionGiven = changed("resolution")
+	outputs := 0
+	for _, name := range []string{"json", "quiet"} {
+		if changed(name) {
+			outputs++
+		}
+	}
+	o.saysOfLogs = cmd.Flags().NFlag() > outputs
 	o.log.Format, o.log.Moment, o.log.Form = logs.Format(o.format), logs.Moment(o.moment), logs.Form(o.timeForm)
 }
 
@@ -101,9 +110,9 @@ func verify(ctx context.Context, args []string, o verifyOptions, stdin io.Reader
 	if err != nil {
 		return err
 	}
-	if len(folders) > 0 && o.promised.any() {
-		return badInput("name its ops.parquet to judge the same requests by another promise",
-			"the folder of a run says itself what was promised: %s", folders[0])
+	if len(folders) > 0 && o.saysOfLogs {
+		return badInput("leave out all flags but --json and --quiet, or name its ops.parquet to judge the same requests in another way",
+			"the folder of a run says itself what was promised and what there is: %s", folders[0])
 	}
 	jsonOut, text, closeJSON, err := outputs(o.json, stdout)
 	if err != nil {

@@ -42,11 +42,7 @@ func (p *promised) flags(cmd *cobra.Command) {
 	f.DurationVar(&p.resolution, "resolution", resolutionDefault, "the step of the limiter's own clock; 0 for one that is exact")
 }
 
-// any reports whether the flags say anything of a promise.
-func (p *promised) any() bool {
-	return p.shaped() || p.file != "" || p.resolutionGiven
-}
-
+// shaped reports whether the flags say more of a promise than where it stands.
 func (p *promised) shaped() bool {
 	return len(p.limits) > 0 || p.rate != "" || p.burstGiven || p.algorithm != "" || p.anchor != "" || p.nginx
 }

@@ -179,7 +179,7 @@ func (v *verification) warnings(record *record) []string {
 		all = append(all, mergeWarnings(record.merged.Count())...)
 	}
 	if n := record.seen.doubts; n > 0 {
-		all = append(all, fmt.Sprintf("%d answers of %d count as unknown, because some limiters refuse with it: --refused 429,%d says that they are refusals, --refused 429 that they were let through", n, refusedToo, refusedToo))
+		all = append(all, fmt.Sprintf("%s of status %d counted as unknown, because some limiters refuse with it: --refused 429,%d says that it is a refusal, --refused 429 that the limiter let it through", lines(n), refusedToo, refusedToo))
 	}
 	if _, stated := record.origin(); stated && v.aligned() && (record.atServer || v.options.clockErrorGiven) {
 		all = append(all, fmt.Sprintf("the limiter's windows are taken to lie on the log's own clock, to within %s", v.options.clockError))
