@@ -32,20 +32,13 @@ func (v *verification) run(ctx context.Context, args []string) (*reports.Summary
 	if v.policy, err = v.options.promised.policy(); err != nil {
 		return nil, err
 	}
-	record, err := v.open(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	defer record.close()
-	defer v.progress.clear()
-	target, err := v.judge(ctx, record)
+	record, target, err := v.read(ctx, args)
 	switch {
 	case ctx.Err() != nil:
-		return nil, &failure{status: statusInterrupted, err: fmt.Errorf("interrupted before the whole of %s was read", record.name)}
+		return nil, &failure{status: statusInterrupted, err: fmt.Errorf("interrupted before the whole of %s was read", nameOf(args))}
 	case err != nil:
 		return nil, err
 	}
-	v.progress.clear()
 	fmt.Fprintln(v.text, record.inWords())
 	for _, place := range record.places() {
 		fmt.Fprintln(v.stderr, place)
@@ -53,6 +46,19 @@ func (v *verification) run(ctx context.Context, args []string) (*reports.Summary
 	s := &reports.Summary{Scenario: record.name, Why: "what the log says, held against " + inWords(v.policy), Targets: []reports.Target{target}}
 	conclude(s, false)
 	return s, nil
+}
+
+// read opens the logs and judges them. The record is closed, but still knows what it
+// has seen.
+func (v *verification) read(ctx context.Context, args []string) (*record, reports.Target, error) {
+	record, err := v.open(ctx, args)
+	if err != nil {
+		return nil, reports.Target{}, err
+	}
+	defer record.close()
+	defer v.progress.clear()
+	target, err := v.judge(ctx, record)
+	return record, target, err
 }
 
 // judge feeds the logs to the oracle, block by block.

@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -223,5 +226,41 @@ func TestInstances(t *testing.T) {
 	alone := append([]string{}, "--limit", "20/10s", own(t, "allowed 0 1\n"), own(t, "allowed 0 1\n"))
 	if status, _, errs := verified(t, alone...); status != int(statusBadInput) || !strings.Contains(errs, "--clock-error") {
 		t.Errorf("several clocks of which nothing is said: exit status %d %s", status, errs)
+	}
+}
+
+// TestInterrupted: standard input that never ends does not keep verify from ending.
+func TestInterrupted(t *testing.T) {
+	reader, writer := io.Pipe()
+	defer writer.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := io.WriteString(writer, ownLines("allowed 0 1\nallowed 2 3\n"))
+		if err != nil {
+			t.Error(err)
+		}
+		cancel() // after both lines were taken, while more could come
+	}()
+	o := verifyOptions{promised: promised{limits: []string{"1/1s"}}}
+	err := verify(ctx, []string{"-"}, o, reader, io.Discard, io.Discard)
+	var f *failure
+	if !errors.As(err, &f) || f.status != statusInterrupted {
+		t.Errorf("want status %d, got %v", statusInterrupted, err)
+	}
+}
+
+// TestVerifyKeepsTheSchema: logs are told of in the form that runs are.
+func TestVerifyKeepsTheSchema(t *testing.T) {
+	var schema, out, errs bytes.Buffer
+	if status := run([]string{"schema", "summary"}, &schema, &errs); status != 0 {
+		t.Fatal(&errs)
+	}
+	broken, _ := oneMore(9)
+	text, _ := formats()[0].write(broken, -1)
+	if status := run([]string{"verify", file(t, "a.log", text), "--limit", "20/10s", "--json", "-"}, &out, &errs); status != int(statusNotMet) {
+		t.Fatalf("exit status %d: %s", status, &errs)
+	}
+	if err := validate(schema.Bytes(), out.Bytes()); err != nil {
+		t.Error(err)
 	}
 }
