@@ -90,11 +90,18 @@ func (v *verification) judge(ctx context.Context, record *record) (reports.Targe
 
 // settle closes the folds and says what they come to.
 func (v *verification) settle(record *record, folds *folds) (reports.Target, error) {
-	excerpt, fresh, accuracy, err := folds.close()
+	excerpt, atLeast, err := folds.excerpt.Close()
+	if err != nil {
+		return reports.Target{}, badInput("", "%w", err)
+	}
+	fresh, accuracy, err := folds.fresh.Close()
 	if err != nil {
 		return reports.Target{}, badInput("", "%w", err)
 	}
 	lack := v.lack(record)
+	if !lack.whole() {
+		accuracy = atLeast
+	}
 	target := reports.Target{
 		Name: record.name, Backend: "log", BackendVersion: record.format,
 		Findings: lack.settle(excerpt, fresh), Accuracy: lack.measured(accuracy), Warnings: v.warnings(record),
@@ -142,15 +149,6 @@ func openFolds(head *rlbench.Run, complete bool) (*folds, error) {
 
 func (f *folds) feed(block *rlbench.Ops) error {
 	return errors.Join(f.excerpt.Feed(block), f.fresh.Feed(block))
-}
-
-func (f *folds) close() (excerpt, fresh []rlbench.Finding, accuracy rlbench.Accuracy, err error) {
-	excerpt, accuracy, err = f.excerpt.Close()
-	if err != nil {
-		return nil, nil, accuracy, err
-	}
-	fresh, _, err = f.fresh.Close()
-	return excerpt, fresh, accuracy, err
 }
 
 // open opens what the arguments name.

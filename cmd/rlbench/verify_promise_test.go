@@ -87,17 +87,22 @@ func TestWhoseClock(t *testing.T) {
 	aligned := []string{"--limit", "20/10s", "--algorithm", "fixed-window", "--anchor", "epoch"}
 	over(t, "a client's clock", rlbench.Inconclusive, append(aligned, path)...)
 	over(t, "a client's clock, said to be near", rlbench.Fail, append(aligned, path, "--clock-error", "100ms")...)
-	for _, c := range []struct{ flag, told string }{{"", "where the limiter's windows lie is not known"}, {"--clock-error=100ms", "to within 100ms"}} {
-		_, s, _ := verified(t, append(aligned, path, c.flag)[:len(aligned)+1+min(1, len(c.flag))]...)
+	for _, c := range []struct {
+		args []string
+		told string
+	}{
+		{[]string{path}, "is not known: --clock-error says how far"},
+		{[]string{path, "--clock-error", "100ms"}, "on the log's own clock, to within 100ms"},
+		{[]string{admitted(t, 0)}, "on the log's own clock, to within 0s"},
+		{[]string{own(t, "allowed 0 1\n"), "--clock-error", "0s"}, "is not known: the log has no wall clock's times"},
+	} {
+		_, s, errs := verified(t, append(c.args, aligned...)...)
+		if len(s.Targets) != 1 {
+			t.Fatal(errs)
+		}
 		if w := strings.Join(s.Targets[0].Warnings, "\n"); !strings.Contains(w, c.told) {
 			t.Errorf("%q is not among the warnings: %s", c.told, w)
 		}
-	}
-	if w := func() string {
-		_, s, _ := verified(t, append(aligned, admitted(t, 0))...)
-		return strings.Join(s.Targets[0].Warnings, "\n")
-	}(); !strings.Contains(w, "on the log's own clock, to within 0s") {
-		t.Errorf("what is assumed is not told: %s", w)
 	}
 }
 

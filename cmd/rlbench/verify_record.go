@@ -138,6 +138,9 @@ func (r *record) inWords() string {
 	if slices.ContainsFunc(r.readers, (*logs.Reader).StatesOps) {
 		numbered = "OP is the log's own number where it has one, else the line's"
 	}
+	if key := r.readers[0].KeyField(); key != "" {
+		words += ", each " + key + " a budget"
+	}
 	if len(r.readers) > 1 {
 		numbered += ", INSTANCE that of the log"
 	}

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -130,6 +131,13 @@ func TestRefusals(t *testing.T) {
 		if f := finding(t, s, neverStarved); f.Verdict != c.verdict || f.Expected != c.expected {
 			t.Errorf("%s: %s where %s is expected, want %s and %s: %s", c.why, f.Verdict, f.Expected, c.verdict, c.expected, f.Because)
 		}
+		wrong := int64(0)
+		if c.verdict == rlbench.Fail {
+			wrong = 1
+		}
+		if a := s.Targets[0].Accuracy; a.RefusedWronglyCertain != wrong || wrong == 0 && c.expected != c.verdict && a.CannotTell != 1 {
+			t.Errorf("%s: %d refusals were certainly wrong, want %d; %v cannot be told", c.why, a.RefusedWronglyCertain, wrong, a.CannotTell)
+		}
 	}
 }
 
@@ -143,12 +151,13 @@ func own(t testing.TB, text string) string {
 func ownLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) != 3 {
+		var outcome string
+		var sent, done int64
+		if n, _ := fmt.Sscan(line, &outcome, &sent, &done); n != 3 {
 			b.WriteString("?\n")
 			continue
 		}
-		b.WriteString(`{"outcome":"` + f[0] + `","sent_ns":` + f[1] + `000000,"done_ns":` + f[2] + "000000}\n")
+		fmt.Fprintf(&b, `{"outcome":%q,"sent_ns":%d,"done_ns":%d}`+"\n", outcome, sent*1e6, done*1e6)
 	}
 	return b.String()
 }

@@ -38,6 +38,9 @@ type lack struct {
 	rounds bool
 }
 
+// whole: the limiter was fresh, and every request is here.
+func (l lack) whole() bool { return l.complete && l.missing == "" }
+
 func (v *verification) lack(record *record) lack {
 	l := lack{complete: v.options.complete, missing: record.missing(v.options.complete), rounds: v.options.promised.roundsCredit(v.policy)}
 	for _, reader := range record.readers {
@@ -82,7 +85,7 @@ func (l lack) settle(excerpt, fresh []rlbench.Finding) []reports.Finding {
 func (l lack) joint(excerpt, fresh rlbench.Finding) rlbench.Finding {
 	f := fresh
 	switch {
-	case l.complete && l.missing == "" || excerpt.Verdict == rlbench.Fail && fresh.Verdict == rlbench.Fail:
+	case l.whole() || excerpt.Verdict == rlbench.Fail && fresh.Verdict == rlbench.Fail:
 	case excerpt.Verdict == rlbench.Fail:
 		f = excerpt
 	case fresh.Verdict == rlbench.Pass && l.missing == "":
@@ -114,14 +117,17 @@ func (l lack) doubted(f rlbench.Finding) rlbench.Finding {
 	return f
 }
 
-// measured takes back the figures that are certain only where the log says when a
-// request was sent.
+// measured takes back the figures that are not certain of such a log: that a refusal
+// was wrong unless it is complete, and anything where it does not say when a request
+// was sent.
 func (l lack) measured(a rlbench.Accuracy) rlbench.Accuracy {
+	if a.Denied > 0 && !l.whole() {
+		a.CannotTell += float64(a.RefusedWronglyCertain) / float64(a.Denied)
+		a.RefusedWronglyCertain = 0
+	}
 	if l.unbounded {
 		a.OverCertain, a.RefusedWronglyCertain, a.WorstWindow, a.WorstWindowRatio = 0, 0, 0, 0
-		if a.Denied > 0 {
-			a.CannotTell = 1
-		}
+		a.CannotTell = float64(min(a.Denied, 1))
 	}
 	return a
 }
@@ -181,12 +187,22 @@ func (v *verification) warnings(record *record) []string {
 	if n := record.seen.doubts; n > 0 {
 		all = append(all, fmt.Sprintf("%s of status %d counted as unknown, because some limiters refuse with it: --refused 429,%d says that it is a refusal, --refused 429 that the limiter let it through", lines(n), refusedToo, refusedToo))
 	}
-	if _, stated := record.origin(); stated && v.aligned() && (record.atServer || v.options.clockErrorGiven) {
-		all = append(all, fmt.Sprintf("the limiter's windows are taken to lie on the log's own clock, to within %s", v.options.clockError))
-	} else if v.aligned() {
-		all = append(all, "where the limiter's windows lie is not known: --clock-error says how far its clock is from the log's wall clock")
+	if v.aligned() {
+		all = append(all, v.windowsLie(record))
 	}
 	return all
+}
+
+// windowsLie says what is assumed of the limiter's clock.
+func (v *verification) windowsLie(record *record) string {
+	if v.head(record).Clock.Stated {
+		return fmt.Sprintf("the limiter's windows are taken to lie on the log's own clock, to within %s", v.options.clockError)
+	}
+	words := "where the limiter's windows lie is not known: "
+	if _, stated := record.origin(); !stated {
+		return words + "the log has no wall clock's times"
+	}
+	return words + "--clock-error says how far its clock is from the log's"
 }
 
 // aligned reports whether the promise is about windows on the limiter's clock.
