@@ -41,6 +41,10 @@ func TestDamagedLogs(t *testing.T) {
 			t.Errorf("%s: not told: %q: %s", c.why, warnings, f.Because)
 		}
 	}
+	half := file(t, "b.log", strings.Join(lines[:1200], ""))
+	cut := file(t, "c.log", strings.Join(lines[1200:], "")[:len(text)/3])
+	over(t, "one of two instances is cut off", rlbench.Inconclusive, half, cut, "--limit", "20/10s", "--clock-error", "0s")
+	over(t, "alone it only reaches less far", rlbench.Pass, cut, "--limit", "20/10s")
 	var long strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&long, "denied %d %d\n", i, i)

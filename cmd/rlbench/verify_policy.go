@@ -57,14 +57,15 @@ func (p *promised) policy() (rlbench.Policy, error) {
 	if policy.Resolution == 0 || p.resolutionGiven {
 		policy.Resolution = p.resolution
 	}
-	for _, problem := range policy.Problems() {
-		hint := problem.Hint
-		if problem.Field == "resolution" {
-			hint = "--resolution 0 for a limiter whose clock is exact"
-		}
-		return policy, badInput(hint, "what was promised cannot be judged: %s", problem.Text)
+	problems := policy.Problems()
+	if len(problems) == 0 {
+		return policy, nil
 	}
-	return policy, nil
+	hint := problems[0].Hint
+	if problems[0].Field == "resolution" {
+		hint = "--resolution 0 for a limiter whose clock is exact"
+	}
+	return policy, badInput(hint, "what was promised cannot be judged: %s", problems[0].Text)
 }
 
 func (p *promised) stated() (rlbench.Policy, error) {

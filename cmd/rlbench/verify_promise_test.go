@@ -66,6 +66,7 @@ func TestPromises(t *testing.T) {
 		{"and not two", join(times(0, 21), []int{40}), "--nginx --rate 10r/s --burst 20", fail},
 		{"NGINX has 16 thousandths a second where 1r/m is written", []int{0, 61_500}, "--nginx --rate 1r/m", fail},
 		{"which take 62.5 s to give one back", []int{0, 62_600}, "--nginx --rate 1r/m", pass},
+		{"and 116 where 7r/m is written: one in 8.62 s, not in 8.57", []int{0, 8_600}, "--nginx --rate 7r/m", fail},
 		{"both limits hold at once", join(times(0, 5), times(2_000, 5)), "--limit 5/1s --limit 20/10s", pass},
 		{"the second limit", join(times(0, 5), times(2_000, 5), times(4_000, 5), times(6_000, 5), times(8_000, 1)), "--limit 5/1s --limit 20/10s", fail},
 		{"a clock in steps of 1 ms is not accused of 0.5 ms", []int{0, 999}, "--limit 1/1s", pass},

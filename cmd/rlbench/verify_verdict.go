@@ -132,22 +132,22 @@ func (l lack) measured(a rlbench.Accuracy) rlbench.Accuracy {
 	return a
 }
 
-// missing says which lines a verdict lacks. A log that is no more than an excerpt
-// may well begin within its first line and end within its last.
+// missing says which lines a verdict lacks. A lone log that is no more than an excerpt
+// may well begin within its first line and end within its last; of several, one that
+// does lacks what the others go on to tell of.
 func (r *record) missing(complete bool) string {
 	var unread, late int64
 	for _, reader := range r.readers {
 		c := reader.Count()
-		unread += c.Unreadable
-		if complete {
-			continue
+		lost := c.Unreadable
+		excerpt := !complete && len(r.readers) == 1
+		if excerpt && c.CutOff {
+			lost--
 		}
-		if c.CutOff {
-			unread--
+		if excerpt && len(c.Places) > 0 && c.Places[0].Line == 1 {
+			lost--
 		}
-		if len(c.Places) > 0 && c.Places[0].Line == 1 && !(c.CutOff && c.Unreadable == 1) {
-			unread--
-		}
+		unread += max(0, lost)
 	}
 	if r.merged != nil {
 		late = r.merged.Count().Late
