@@ -64,9 +64,15 @@ func (p *page) opening(s *Summary) {
 	if s.Why != "" {
 		title += ": " + clean(s.Why)
 	}
-	p.wrap("", "", fmt.Sprintf("%s (seed %d)", title, s.Seed))
+	if !judgedLog(s) {
+		title += fmt.Sprintf(" (seed %d)", s.Seed)
+	}
+	p.wrap("", "", title)
 	p.line("")
 }
+
+// judgedLog reports whether somebody else made the traffic: then no seed did.
+func judgedLog(s *Summary) bool { return len(s.Targets) > 0 && s.Targets[0].Backend == "log" }
 
 // skipped is told even to who asked for little: a target that was not run was
 // not judged.

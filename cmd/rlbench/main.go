@@ -104,5 +104,6 @@ was judged, 3 bad scenario, file or usage, 4 something it needs is not there,
 		schemaCommand(), versionCommand(),
 		museumCommand(),
 	)
+	root.AddCommand(verifyCommand())
 	return root
 }

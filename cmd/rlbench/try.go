@@ -252,20 +252,12 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // judge turns the evidence into the target's part of the summary.
 func (t *try) judge() (reports.Target, error) {
-	findings, err := oracle.Judge(&t.evidence, checks(t.evidence.Policy, t.use.Expect)...)
+	out, err := judged(&t.evidence, t.use.Expect)
 	if err != nil {
-		return reports.Target{}, fmt.Errorf("judging %s: %w", t.use.As, err)
+		return out, err
 	}
-	out := reports.Target{
-		Name: t.evidence.Target, Backend: t.evidence.Backend, BackendVersion: t.evidence.BackendVersion,
-		Findings: expect(findings, t.use.Expect), Accuracy: oracle.Accuracy(&t.evidence),
-		Latency: quantiles(t.recording.Latency), Service: quantiles(t.recording.Service), Lateness: quantiles(t.recording.Lateness),
-		Warnings: t.warnings,
-	}
-	for _, e := range t.evidence.Events {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s at %s: %s", e.Kind, e.At, e.Note))
-	}
-	out.Verdict = targetVerdict(out.Findings)
+	out.Latency, out.Service, out.Lateness = quantiles(t.recording.Latency), quantiles(t.recording.Service), quantiles(t.recording.Lateness)
+	out.Warnings = append(t.warnings, out.Warnings...)
 	return out, nil
 }
 

@@ -5,8 +5,27 @@ import (
 	"sort"
 
 	"github.com/rlbench/rlbench"
+	"github.com/rlbench/rlbench/oracle"
 	"github.com/rlbench/rlbench/reports"
 )
+
+// judged is the evidence of one target, judged and held against what is expected of
+// it. What the run measured is for the caller to add.
+func judged(run *rlbench.Run, expected map[string]rlbench.Verdict) (reports.Target, error) {
+	findings, err := oracle.Judge(run, checks(run.Policy, expected)...)
+	if err != nil {
+		return reports.Target{}, fmt.Errorf("judging %s: %w", run.Target, err)
+	}
+	out := reports.Target{
+		Name: run.Target, Backend: run.Backend, BackendVersion: run.BackendVersion,
+		Findings: expect(findings, expected), Accuracy: oracle.Accuracy(run),
+	}
+	for _, e := range run.Events {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s at %s: %s", e.Kind, e.At, e.Note))
+	}
+	out.Verdict = targetVerdict(out.Findings)
+	return out, nil
+}
 
 // expect holds the Findings against what the scenario expects of the target:
 // anything it does not name is expected to pass.
