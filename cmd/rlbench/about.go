@@ -65,14 +65,9 @@ work here. Exit status: 0 when the one that auto would take works, 4 when none d
 
 func schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema summary|run",
-		Short: "Print the JSON Schema of summary.json or run.json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] != "summary" && args[0] != "run" {
-				return badInput("rlbench schema summary, or rlbench schema run", "schema takes the name of one file")
-			}
-			return nil
-		},
+		Use:       "schema summary|run",
+		Short:     "Print the JSON Schema of summary.json or run.json",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"summary", "run"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			schema := reports.Schema

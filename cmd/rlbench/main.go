@@ -101,9 +101,24 @@ was judged, 3 bad scenario, file or usage, 4 something it needs is not there,
 	root.SetErr(stderr)
 	root.AddCommand(
 		runCommand(), validateCommand(), targetsCommand(), doctorCommand(),
-		schemaCommand(), versionCommand(),
-		museumCommand(),
+		schemaCommand(), versionCommand(), museumCommand(), verifyCommand(),
 	)
-	root.AddCommand(verifyCommand())
+	for _, cmd := range root.Commands() {
+		tellSlips(cmd)
+	}
 	return root
+}
+
+// tellSlips makes wrong arguments the user's slip, as wrong flags are.
+func tellSlips(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return badInput("see "+cmd.CommandPath()+" --help", "%w", err)
+		}
+		return nil
+	}
 }

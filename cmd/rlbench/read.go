@@ -121,12 +121,7 @@ func validateCommand() *cobra.Command {
 		Use:   "validate FILE|DIR|NAME…",
 		Short: "Judge scenarios without running them",
 		Long:  "Reads scenarios and tells every mistake in them at once, with its place. Nothing is started.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return badInput("rlbench validate FILE…", "validate needs a scenario")
-			}
-			return nil
-		},
+		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stories, err := readScenarios(args, o)
 			if err != nil {
