@@ -42,6 +42,9 @@ func byStamps(e *evidence, open func() judge) (judge, string) {
 			continue
 		}
 		at := e.run.Ops.DecidedAt[i]
+		if at == rlbench.None && outcome == rlbench.Denied {
+			continue // nobody waits for a refusal: it is answered when it is decided
+		}
 		if at == rlbench.None {
 			return nil, fmt.Sprintf("op %d does not say when it was decided, and a queue answers only when it lets go", e.run.Ops.ID[i])
 		}
