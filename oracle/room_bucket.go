@@ -6,9 +6,17 @@ import "slices"
 // nanosecond. The doubt of the limiter's clock comes off each gap, so that even a
 // refusal of the whole burst can be found wrong: a stretch gives back only what it
 // does when it is late shorter.
+//
+// A generic cell rate algorithm keeps no time but that at which its bucket will have
+// drained, so that to a clock which reads less than before the bucket is fuller than it
+// ever was: what came of late counts, and the rate times late on top. Smallest history
+// that is lawful only so, and not for a token bucket: "gcra res=1 r=1/3 b=2: A[1,1]
+// D[1,1]" (read at 1 and at 0).
 type bucketRoom struct {
 	bucket
 	late int64
+	// uncredits: what a clock that goes back has given it takes again.
+	uncredits bool
 }
 
 func (b bucketRoom) capacity() int64 { return b.most() }
@@ -46,7 +54,7 @@ func (b bucketRoom) suffices(h *history) bool {
 // whole costs rounded up.
 func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
 	begin := h.first() - b.late
-	l := c.level()
+	l, recent := c.level(), c.level()
 	drain := b.walk(begin, l.fall...)
 	return func(t int64) int64 {
 		sent := int64(0)
@@ -55,7 +63,11 @@ func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
 		}
 		until := t - b.late
 		drained, _, _ := drain.drained(until)
-		return ceilDiv(b.per*sent-b.count*(until-begin)+drained, b.per)
+		most := b.per*sent - b.count*(until-begin) + drained
+		if came := recent.between(until-1, t); b.uncredits && came > 0 {
+			most = max(most, b.per*came+b.count*b.late)
+		}
+		return ceilDiv(most, b.per)
 	}
 }
 

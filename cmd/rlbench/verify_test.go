@@ -55,9 +55,9 @@ func histories() int {
 	return 2
 }
 
-// TestNoCorrectLimiterIsAccused judges logs of correct limiters in every format, under
+// TestVerifyAccusesNoCorrectLimiter judges logs of correct limiters in every format, under
 // limits so tight that most moments matter, also with --complete.
-func TestNoCorrectLimiterIsAccused(t *testing.T) {
+func TestVerifyAccusesNoCorrectLimiter(t *testing.T) {
 	for seed := range uint64(histories()) {
 		l := newLimiter(2, 400*time.Millisecond, seed)
 		var all []asked
