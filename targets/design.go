@@ -37,6 +37,11 @@ type Design struct {
 	// ChargesRefusals: a request that it refuses uses budget too; its Policy
 	// must say so as well.
 	ChargesRefusals bool
+	// Params are the names of the parameters that its Policy may have.
+	Params []string
+	// Accept returns what a Policy that is sound asks beyond what the design can
+	// do, such as numbers that it does not count exactly; nil accepts every one.
+	Accept func(rlbench.Policy) error
 	// Open makes the limiter ready to be asked. The error names what is wrong
 	// with the Setup or which server did not answer.
 	Open func(context.Context, Setup) (rlbench.Target, error)

@@ -19,8 +19,14 @@ const WindowMax = 100 * 365 * 24 * time.Hour
 func (d Design) Check(s Setup) error {
 	var found []error
 	add := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
-	for _, p := range s.Policy.Problems() {
+	problems := s.Policy.Problems()
+	for _, p := range problems {
 		add("policy.%s: %s%s", p.Field, p.Text, inBrackets(p.Hint))
+	}
+	if d.Accept != nil && len(problems) == 0 {
+		if err := d.Accept(s.Policy); err != nil {
+			add("%w", err)
+		}
 	}
 	if s.Policy.Algorithm != d.Algorithm {
 		add("it implements %s, not %s", d.Algorithm, s.Policy.Algorithm)
