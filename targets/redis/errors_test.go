@@ -55,6 +55,7 @@ func TestNoConnectionToBeHad(t *testing.T) {
 	t.Parallel()
 	for _, d := range redis.Designs() {
 		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
 			g, gated := newGate(t, targettest.Miniredis(t))
 			s := setup(gated, 3, time.Hour, rlbench.FirstRequest)
 			s.Timeout = impatient

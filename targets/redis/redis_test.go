@@ -54,6 +54,7 @@ func subject(d targets.Design, url string, forget func(context.Context) error) t
 }
 
 func TestDesignsKeepTheRules(t *testing.T) {
+	t.Parallel()
 	targettest.Redises(t, func(t *testing.T, url string) {
 		client := dial(t, url)
 		forget := func(ctx context.Context) error { return client.ScriptFlush(ctx).Err() }
@@ -68,6 +69,7 @@ func TestDesignsKeepTheRules(t *testing.T) {
 // TestScriptsKeepTheRulesByTheClientsClock: the same, decided by a clock that is
 // not the server's.
 func TestScriptsKeepTheRulesByTheClientsClock(t *testing.T) {
+	t.Parallel()
 	targettest.Redises(t, func(t *testing.T, url string) {
 		client := dial(t, url)
 		forget := func(ctx context.Context) error { return client.ScriptFlush(ctx).Err() }
@@ -84,6 +86,7 @@ func TestScriptsKeepTheRulesByTheClientsClock(t *testing.T) {
 // TestScriptsKeepTheRulesToTheMicrosecond: on a server whose clock only moves
 // when told to, every edge is asked at, and one step before and after.
 func TestScriptsKeepTheRulesToTheMicrosecond(t *testing.T) {
+	t.Parallel()
 	m := miniredis.RunT(t)
 	m.ClockTTL(true)
 	clock := targettest.NewVirtualClock(1_700_000_000_399_999_000)
