@@ -149,7 +149,7 @@ func (t *trial) wholeBudget(key string, count int) error {
 // refusedBefore asks now and then until shortly before the moment, and must be
 // refused.
 func (t *trial) refusedBefore(key string, moment int64) error {
-	const looks = 8
+	const looks = 5
 	begin, err := t.clock()
 	if err != nil {
 		return err

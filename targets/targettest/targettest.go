@@ -18,8 +18,13 @@ import (
 	"github.com/rlbench/rlbench/targets"
 )
 
-// ruleTimeout bounds one rule.
-const ruleTimeout = 60 * time.Second
+const (
+	// ruleTimeout bounds one rule.
+	ruleTimeout = 60 * time.Second
+	// atOnceMax is how many rules wait for a real clock at once: enough for their
+	// waiting to overlap, and not so many that they slow each other down.
+	atOnceMax = 12
+)
 
 // Subject is a design under test and the world that it stands in.
 type Subject struct {
@@ -105,6 +110,7 @@ func (h *holding) judge(ctx context.Context) {
 func holdAll(ctx context.Context, subjects []Subject) []*holding {
 	var held []*holding
 	var waiting sync.WaitGroup
+	turns := make(chan struct{}, atOnceMax)
 	for _, s := range subjects {
 		for _, anchor := range Anchors(s.Design) {
 			for _, rule := range Rules() {
@@ -117,7 +123,11 @@ func holdAll(ctx context.Context, subjects []Subject) []*holding {
 					h.judge(ctx) // one virtual clock serves one rule at a time
 					continue
 				}
-				waiting.Go(func() { h.judge(ctx) })
+				waiting.Go(func() {
+					turns <- struct{}{}
+					h.judge(ctx)
+					<-turns
+				})
 			}
 		}
 	}

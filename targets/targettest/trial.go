@@ -18,7 +18,7 @@ const (
 	// the limiter, let a window's edge pass in the middle of it.
 	attempts = 10
 	// pollMax is the longest pause between two looks at a real clock.
-	pollMax = 5 * time.Millisecond
+	pollMax = 100 * time.Millisecond
 )
 
 // trial is one rule held against one subject.
