@@ -32,7 +32,37 @@ func Fitness(run *rlbench.Run) []string {
 	if absent > 0 {
 		reasons = append(reasons, fmt.Sprintf("the server was not there for %s of %d (%s)", count(absent, "op"), run.Ops.Len(), first))
 	}
+	if unsent, why := unsentBesides(&run.Ops); unsent*unsentShare > run.Ops.Len() && !run.Interrupted {
+		reasons = append(reasons, fmt.Sprintf("%d of the %d planned requests were not sent%s: what was asked is not what was planned", unsent, run.Ops.Len(), inWords(why)))
+	}
 	return reasons
+}
+
+// unsentShare: when more than one in so many requests never left, for whatever
+// reason on our side, the limiter was not put to the test that was planned, and
+// that it passed says little.
+const unsentShare = 100
+
+// unsentBesides counts the ops that were not sent though the server was there,
+// with the reason of the first.
+func unsentBesides(ops *rlbench.Ops) (unsent int, why string) {
+	for i, outcome := range ops.Outcome {
+		if outcome != rlbench.Unsent {
+			continue
+		}
+		text := ""
+		if ops.Error != nil {
+			text = ops.Errors[ops.Error[i]]
+		}
+		if saysAbsent(text) {
+			continue
+		}
+		if unsent == 0 {
+			why = text
+		}
+		unsent++
+	}
+	return unsent, why
 }
 
 func inWords(note string) string {

@@ -38,6 +38,7 @@ type starved struct {
 	refusals int
 	// begin is the moment from which on everything decided is in the evidence.
 	begin int64
+	last  *charges
 	tally
 }
 
@@ -125,7 +126,7 @@ func (s *starved) key(h *history) {
 func (s *starved) doubtful(h *history) int64 {
 	n := h.denied.len()
 	right := make([]bool, n)
-	c := newCharges(h, s.run.Policy.ChargesRefusals)
+	c := s.charges(h)
 	least := make([]int64, n)
 	for _, r := range s.firm {
 		r.emptiest(h, c, least)
@@ -145,7 +146,7 @@ func (s *starved) doubtful(h *history) int64 {
 // spare returns for each refusal what would have been left, had it been let through,
 // under the tightest limit at the fullest moment: below 0 it may have been right.
 func (s *starved) spare(h *history, rooms []room) []int64 {
-	c := newCharges(h, s.run.Policy.ChargesRefusals)
+	c := s.charges(h)
 	n := h.denied.len()
 	least, full := make([]int64, n), make([]int64, n)
 	for i, r := range rooms {
@@ -161,6 +162,16 @@ func (s *starved) spare(h *history, rooms []room) []int64 {
 		}
 	}
 	return least
+}
+
+// charges gathers the charges of a key, which keep their working space.
+func (s *starved) charges(h *history) *charges {
+	c := newCharges(h, s.run.Policy.ChargesRefusals)
+	if s.last != nil {
+		c.scratch = s.last.scratch
+	}
+	s.last = c
+	return c
 }
 
 // convict writes the ruling on the refusal that had most room.

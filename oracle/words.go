@@ -37,7 +37,11 @@ func starvedWords(p rlbench.Policy) string {
 	if words == "" {
 		return ""
 	}
-	return "a request is refused only where letting it through would break: " + words
+	words = "a request is refused only where letting it through would break: " + words
+	if p.ChargesRefusals {
+		words += "; refused requests use budget too"
+	}
+	return words
 }
 
 func eachLimit(p rlbench.Policy, say func(rlbench.Limit) string) string {
@@ -68,7 +72,9 @@ func openOver(e *evidence) (judge, string) {
 		return newOpened(e), ""
 	case p.Algorithm == rlbench.SlidingCounter:
 		return newEstimated(e), ""
-	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+	case p.Algorithm == rlbench.LeakyQueue:
+		return byStamps(e, func() judge { return newOver(e, bucketRules(e.run)) })
+	case p.Algorithm.Bucket():
 		return newOver(e, bucketRules(e.run)), ""
 	}
 	return nil, notJudged(e.run.Policy)
@@ -76,7 +82,11 @@ func openOver(e *evidence) (judge, string) {
 
 // openStarved returns the judge of never-starved for the policy of a Run.
 func openStarved(e *evidence) (judge, string) {
-	if s := starvedOf(e); s != nil {
+	s := starvedOf(e)
+	switch {
+	case s != nil && e.run.Policy.Algorithm == rlbench.LeakyQueue:
+		return byStamps(e, func() judge { return s })
+	case s != nil:
 		return s, ""
 	}
 	return nil, notJudged(e.run.Policy)
@@ -118,7 +128,7 @@ func starvedOf(e *evidence) *starved {
 		return s
 	case p.Algorithm == rlbench.SlidingCounter:
 		return starvedByEstimate(e)
-	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+	case p.Algorithm.Bucket():
 		s := newStarved(e, bucketRooms(e.run, true), nil, doubt{})
 		if p.Drift > 0 {
 			s.strict = [][]room{bucketRooms(e.run, false)}
@@ -139,7 +149,9 @@ func bucketRooms(run *rlbench.Run, drifts bool) []room {
 		if drifts {
 			late += driftOver(run, l.Per)
 		}
-		rooms = append(rooms, bucketRoom{bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late})
+		rooms = append(rooms, bucketRoom{
+			bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late, uncredits: p.Algorithm == rlbench.GCRA,
+		})
 	}
 	return rooms
 }

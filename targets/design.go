@@ -34,14 +34,14 @@ type Design struct {
 	// Resolution is the step of the clock that its decisions go by under the
 	// given anchor: part of what it promises.
 	Resolution func(rlbench.Anchor) time.Duration
+	// Accept says which limits it can keep, beyond what Check asks of all; nil
+	// accepts any. It is asked of sound ones only. The error says what to use instead.
+	Accept func([]rlbench.Limit) error
 	// ChargesRefusals: a request that it refuses uses budget too; its Policy
 	// must say so as well.
 	ChargesRefusals bool
-	// Params are the names of the parameters that its Policy may have.
-	Params []string
-	// Accept returns what a Policy that is sound asks beyond what the design can
-	// do, such as numbers that it does not count exactly; nil accepts every one.
-	Accept func(rlbench.Policy) error
+	// Params are the parameters that its Policy may have, each with its values.
+	Params map[string][]string
 	// Open makes the limiter ready to be asked. The error names what is wrong
 	// with the Setup or which server did not answer.
 	Open func(context.Context, Setup) (rlbench.Target, error)

@@ -3,6 +3,7 @@ package targets
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,11 +24,6 @@ func (d Design) Check(s Setup) error {
 	for _, p := range problems {
 		add("policy.%s: %s%s", p.Field, p.Text, inBrackets(p.Hint))
 	}
-	if d.Accept != nil && len(problems) == 0 {
-		if err := d.Accept(s.Policy); err != nil {
-			add("%w", err)
-		}
-	}
 	if s.Policy.Algorithm != d.Algorithm {
 		add("it implements %s, not %s", d.Algorithm, s.Policy.Algorithm)
 	}
@@ -37,6 +33,17 @@ func (d Design) Check(s Setup) error {
 		}
 		if l.Per > WindowMax {
 			add("a window of %s is longer than %s", l.Per, WindowMax)
+		}
+	}
+	if d.Accept != nil && len(problems) == 0 {
+		if err := d.Accept(s.Policy.Limits); err != nil {
+			found = append(found, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
+		values := d.Params[name]
+		if v, given := s.Policy.Params[name]; given && !slices.Contains(values, v) {
+			add("the parameter %s is one of %v, not %q", name, values, v)
 		}
 	}
 	if s.Instances < 1 || s.InFlight < 1 {

@@ -52,8 +52,8 @@ func newBucketRule(l rlbench.Limit) bucketRule {
 }
 
 // acceptBuckets refuses a burst that is beyond what is counted exactly.
-func acceptBuckets(p rlbench.Policy) error {
-	for _, l := range p.Limits {
+func acceptBuckets(limits []rlbench.Limit) error {
+	for _, l := range limits {
 		unit := newBucketRule(l).unit
 		if l.Burst > partsMax/unit {
 			return fmt.Errorf("%s: a burst above %d is more than 64 bits count exactly at this rate", l, partsMax/unit)
@@ -62,11 +62,11 @@ func acceptBuckets(p rlbench.Policy) error {
 	return nil
 }
 
-func acceptQueue(p rlbench.Policy) error {
-	if len(p.Limits) != 1 {
-		return fmt.Errorf("a queue lets requests go at one rate: it keeps one limit, not %d", len(p.Limits))
+func acceptQueue(limits []rlbench.Limit) error {
+	if len(limits) != 1 {
+		return fmt.Errorf("a queue lets requests go at one rate: it keeps one limit, not %d", len(limits))
 	}
-	return acceptBuckets(p)
+	return acceptBuckets(limits)
 }
 
 // level is how full the bucket was at a moment, in parts.

@@ -22,9 +22,9 @@ const exactMax = 1<<53 - 1
 
 // clockParam chooses the clock that a script decides by.
 const (
-	clockParam   = "clock"
-	clockServer  = "server"
-	clockClients = "client"
+	clockParam  = "clock"
+	clockServer = "server"
+	clockClient = "client"
 )
 
 // luaDesigns decide in one script on the server, so that nothing comes between
@@ -60,7 +60,7 @@ func luaDesign(d targets.Design, script luaScript) targets.Design {
 	d.Name = "redis-lua-" + string(d.Algorithm)
 	d.About += ", read and charged in one script by the server's clock; gives up nothing but the round trip"
 	d.Resolution = func(rlbench.Anchor) time.Duration { return serverClock }
-	d.Params = []string{clockParam}
+	d.Params = map[string][]string{clockParam: {clockServer, clockClient}}
 	return completed(d, script.open)
 }
 
@@ -78,7 +78,7 @@ func (s luaScript) open(ctx context.Context, st *store, setup targets.Setup) (rl
 		return nil, fmt.Errorf("reading its script: %w", err)
 	}
 	t := &luaTarget{store: st, script: goredis.NewScript(string(text)), clock: targets.SteadyClock(), suffixes: []string{":0"}}
-	t.byClient = setup.Policy.Params[clockParam] == clockClients
+	t.byClient = setup.Policy.Params[clockParam] == clockClient
 	kept := keptAfter
 	if t.byClient {
 		// A request may be on its way for so long after it was stamped, and must

@@ -34,8 +34,8 @@ func partsOf(l rlbench.Limit) parts {
 
 // acceptWindows accepts windows that the server's clock can measure, and counts
 // that a script can.
-func acceptWindows(p rlbench.Policy) error {
-	return eachLimit(p, func(l rlbench.Limit) error {
+func acceptWindows(limits []rlbench.Limit) error {
+	return eachLimit(limits, func(l rlbench.Limit) error {
 		if l.Count > exactMax {
 			return fmt.Errorf("a limit of %d is above %d, up to which a script counts exactly", l.Count, int64(exactMax))
 		}
@@ -44,8 +44,8 @@ func acceptWindows(p rlbench.Policy) error {
 }
 
 // acceptCounters: a script multiplies a count with a part of its window.
-func acceptCounters(p rlbench.Policy) error {
-	return eachLimit(p, func(l rlbench.Limit) error {
+func acceptCounters(limits []rlbench.Limit) error {
+	return eachLimit(limits, func(l rlbench.Limit) error {
 		if most := exactMax / int64(l.Per/serverClock); l.Count > most {
 			return fmt.Errorf("a limit of %s is above %d, up to which a script counts the fractions of such a window exactly", l, most)
 		}
@@ -54,8 +54,8 @@ func acceptCounters(p rlbench.Policy) error {
 }
 
 // acceptBuckets: a script adds what is in a bucket to what shall go in.
-func acceptBuckets(p rlbench.Policy) error {
-	return eachLimit(p, func(l rlbench.Limit) error {
+func acceptBuckets(limits []rlbench.Limit) error {
+	return eachLimit(limits, func(l rlbench.Limit) error {
 		parts := partsOf(l)
 		if most := exactMax / 2 / parts.unit; l.Burst > most {
 			return fmt.Errorf("%s: a burst above %d is more than a script counts exactly at this rate", l, most)
@@ -67,20 +67,17 @@ func acceptBuckets(p rlbench.Policy) error {
 	})
 }
 
-func acceptQueue(p rlbench.Policy) error {
-	if len(p.Limits) != 1 {
-		return fmt.Errorf("a queue lets requests go at one rate: it keeps one limit, not %d", len(p.Limits))
+func acceptQueue(limits []rlbench.Limit) error {
+	if len(limits) != 1 {
+		return fmt.Errorf("a queue lets requests go at one rate: it keeps one limit, not %d", len(limits))
 	}
-	return acceptBuckets(p)
+	return acceptBuckets(limits)
 }
 
-// eachLimit asks of the clock's parameter, of each window whether the server's
-// clock can measure it, and then what else there is to ask of it.
-func eachLimit(p rlbench.Policy, accept func(rlbench.Limit) error) error {
-	if c, given := p.Params[clockParam]; given && c != clockServer && c != clockClients {
-		return fmt.Errorf("the parameter %s is %q, neither %s nor %s", clockParam, c, clockServer, clockClients)
-	}
-	for _, l := range p.Limits {
+// eachLimit asks of each window whether the server's clock can measure it, and
+// then what else there is to ask of it.
+func eachLimit(limits []rlbench.Limit, accept func(rlbench.Limit) error) error {
+	for _, l := range limits {
 		if l.Per < serverClock || l.Per%serverClock != 0 {
 			return fmt.Errorf("a window of %s is not a whole number of microseconds, which the server's clock counts", l.Per)
 		}

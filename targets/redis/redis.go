@@ -65,11 +65,11 @@ func clientFixedWindows(d targets.Design, open func(context.Context, *store, tar
 }
 
 // acceptSingle accepts one limit, whose window the anchor's clock can measure.
-func acceptSingle(p rlbench.Policy) error {
-	if len(p.Limits) != 1 {
-		return fmt.Errorf("it keeps one limit, not %d: use redis-lua-fixed-window, or memory-fixed-window", len(p.Limits))
+func acceptSingle(limits []rlbench.Limit) error {
+	if len(limits) != 1 {
+		return fmt.Errorf("it keeps one limit, not %d: use redis-lua-fixed-window, or memory-fixed-window", len(limits))
 	}
-	if l := p.Limits[0]; l.Anchor == rlbench.FirstRequest && l.Per%expiryClock != 0 {
+	if l := limits[0]; l.Anchor == rlbench.FirstRequest && l.Per%expiryClock != 0 {
 		return fmt.Errorf("a window of %s is not a whole number of milliseconds, in which keys expire", l.Per)
 	}
 	return nil
