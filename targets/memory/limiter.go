@@ -50,7 +50,8 @@ func newLimiter[A any, R rule[A]](rules []R, clock targets.Clock) *limiter[A, R]
 
 // Ask decides at once. Where the algorithm makes a request wait for its turn it
 // then does so, and if ctx ends first the outcome is Unknown: the request was
-// charged and never let go.
+// charged and never let go. The turn is what ReleasedAt states: by how much a
+// waiter wakes late is not the limiter's, and it never wakes early.
 func (l *limiter[A, R]) Ask(ctx context.Context, r rlbench.Request) rlbench.Answer {
 	answer := l.decide(r.Key, r.Cost)
 	if answer.Said&rlbench.SaidReleasedAt != 0 {

@@ -35,10 +35,10 @@ func designs(clock func() targets.Clock) []targets.Design {
 	}
 	for _, a := range []rlbench.Algorithm{rlbench.TokenBucket, rlbench.GCRA, rlbench.LeakyMeter} {
 		all = append(all, design(clock, newBucket, targets.Design{Algorithm: a, Accept: acceptBuckets,
-			About: "one level a key, at exact rates; token-bucket, gcra and leaky-meter are the same code"}))
+			About: "the level of a bucket, at exact rates"}))
 	}
 	return append(all, design(clock, newLeakyQueue, targets.Design{Algorithm: rlbench.LeakyQueue, Accept: acceptQueue,
-		About: "one level a key, at exact rates; what is let in waits for its turn"}))
+		About: "a queue that lets go at an exact rate"}))
 }
 
 // design completes a design of this family.

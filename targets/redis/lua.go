@@ -48,11 +48,11 @@ func luaDesigns() []targets.Design {
 	}
 	for _, a := range []rlbench.Algorithm{rlbench.TokenBucket, rlbench.GCRA, rlbench.LeakyMeter} {
 		all = append(all, luaDesign(targets.Design{Algorithm: a, Accept: acceptBuckets,
-			About: "one level a key, at exact rates (token-bucket, gcra and leaky-meter are one script)"},
+			About: "the level of a bucket, at exact rates"},
 			luaScript{file: "bucket.lua", limit: bucketArgs}))
 	}
 	return append(all, luaDesign(targets.Design{Algorithm: rlbench.LeakyQueue, Accept: acceptQueue,
-		About: "one level a key, at exact rates; the script says when each goes, and the client waits for that"},
+		About: "a queue that lets go at an exact rate"},
 		luaScript{file: "leaky_queue.lua", limit: bucketArgs}))
 }
 
@@ -118,7 +118,8 @@ func (t *luaTarget) Ask(ctx context.Context, r rlbench.Request) rlbench.Answer {
 	}
 	answer := luaAnswer(reply)
 	if answer.Said&rlbench.SaidReleasedAt != 0 {
-		// The server has read its clock already, so the turn is no further off.
+		// The server has read its clock already, so the turn is no further off. The
+		// turn is what is stated: by how much a waiter wakes late is not the limiter's.
 		turn := t.clock() + answer.ReleasedAt - answer.DecidedAt
 		if err := t.clock.WaitUntil(ctx, turn); err != nil {
 			// It was charged, and never let go.

@@ -50,8 +50,8 @@ local function untilFits(length, must)
   local members = since(length, ARGV[1])
   local first = sums(members[1])
   for _, member in ipairs(members) do
-    local _, until_ = sums(member)
-    if between(first, until_) >= must then
+    local _, through = sums(member)
+    if between(first, through) >= must then
       return tonumber(redis.call('ZSCORE', key, member)) + length - now
     end
   end

@@ -23,7 +23,7 @@ const (
 	ruleTimeout = 60 * time.Second
 	// atOnceMax is how many rules wait for a real clock at once: enough for their
 	// waiting to overlap, and not so many that they slow each other down.
-	atOnceMax = 12
+	atOnceMax = 20
 )
 
 // Subject is a design under test and the world that it stands in.

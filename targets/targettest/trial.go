@@ -42,10 +42,10 @@ func (t *trial) limit(count int64, per time.Duration) rlbench.Limit {
 }
 
 // soon is a limit of count whose budget comes back soon: all of it within short,
-// or of a bucket one unit, so that there is time to use it up before.
+// or of a bucket one unit in half of that, so that there is time to use it up before.
 func (t *trial) soon(count int64) rlbench.Limit {
 	if t.Design.Algorithm.Bucket() {
-		return t.limit(count, short*time.Duration(count))
+		return t.limit(count, short/2*time.Duration(count))
 	}
 	return t.limit(count, short)
 }
