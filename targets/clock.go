@@ -1,6 +1,9 @@
 package targets
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Clock reads a limiter's clock: nanoseconds since the Unix epoch. It never
 // goes back.
@@ -12,4 +15,29 @@ func SteadyClock() Clock {
 	start := time.Now()
 	origin := start.UnixNano()
 	return func() int64 { return origin + int64(time.Since(start)) }
+}
+
+// WaitUntil returns nil when the clock reads the moment or later, and what ended
+// ctx if that came first.
+func (c Clock) WaitUntil(ctx context.Context, moment int64) error {
+	for {
+		left := moment - c()
+		if left <= 0 {
+			return nil
+		}
+		if err := pause(ctx, time.Duration(left)); err != nil {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -35,11 +35,13 @@ type Design struct {
 	// given anchor: part of what it promises.
 	Resolution func(rlbench.Anchor) time.Duration
 	// Accept says which limits it can keep, beyond what Check asks of all; nil
-	// accepts any. The error says what to use instead.
+	// accepts any. It is asked of sound ones only. The error says what to use instead.
 	Accept func([]rlbench.Limit) error
 	// ChargesRefusals: a request that it refuses uses budget too; its Policy
 	// must say so as well.
 	ChargesRefusals bool
+	// Params are the parameters that its Policy may have, each with its values.
+	Params map[string][]string
 	// Open makes the limiter ready to be asked. The error names what is wrong
 	// with the Setup or which server did not answer.
 	Open func(context.Context, Setup) (rlbench.Target, error)

@@ -3,6 +3,7 @@ package targets
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,7 +20,8 @@ const WindowMax = 100 * 365 * 24 * time.Hour
 func (d Design) Check(s Setup) error {
 	var found []error
 	add := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
-	for _, p := range s.Policy.Problems() {
+	problems := s.Policy.Problems()
+	for _, p := range problems {
 		add("policy.%s: %s%s", p.Field, p.Text, inBrackets(p.Hint))
 	}
 	if s.Policy.Algorithm != d.Algorithm {
@@ -33,9 +35,15 @@ func (d Design) Check(s Setup) error {
 			add("a window of %s is longer than %s", l.Per, WindowMax)
 		}
 	}
-	if d.Accept != nil {
+	if d.Accept != nil && len(problems) == 0 {
 		if err := d.Accept(s.Policy.Limits); err != nil {
 			found = append(found, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
+		values := d.Params[name]
+		if v, given := s.Policy.Params[name]; given && !slices.Contains(values, v) {
+			add("the parameter %s is one of %v, not %q", name, values, v)
 		}
 	}
 	if s.Instances < 1 || s.InFlight < 1 {

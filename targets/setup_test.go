@@ -13,6 +13,7 @@ func design() targets.Design {
 	return targets.Design{
 		Name: "a-design", Algorithm: rlbench.FixedWindow, Needs: targets.Redis, ChargesRefusals: true,
 		Anchors: []rlbench.Anchor{rlbench.Epoch},
+		Params:  map[string][]string{"clock": {"server", "client"}},
 		Resolution: func(a rlbench.Anchor) time.Duration {
 			if a == rlbench.Epoch {
 				return time.Microsecond
@@ -50,6 +51,7 @@ func TestCheck(t *testing.T) {
 		{"it has no windows from first-request", func(s *targets.Setup) { s.Policy.Limits[0].Anchor = rlbench.FirstRequest }},
 		{"it implements fixed-window, not gcra", func(s *targets.Setup) { s.Policy.Algorithm = rlbench.GCRA }},
 		{"longer than", func(s *targets.Setup) { s.Policy.Limits[0].Per = targets.WindowMax + 1 }},
+		{"clock is one of [server client], not \"moon\"", func(s *targets.Setup) { s.Policy.Params = map[string]string{"clock": "moon"} }},
 		{"at least 1 instance and", func(s *targets.Setup) { s.Instances = 0 }},
 		{"1 request in flight, not 2 and 0", func(s *targets.Setup) { s.InFlight = 0 }},
 		{"address of a redis server", func(s *targets.Setup) { s.Address = "" }},

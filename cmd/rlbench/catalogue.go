@@ -1,6 +1,8 @@
 package main
 
 import (
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/rlbench/rlbench/oracle"
@@ -33,7 +35,10 @@ func design(name string) *targets.Design {
 func catalogue() scenarios.Catalogue {
 	var c scenarios.Catalogue
 	for _, d := range designs() {
-		c.Targets = append(c.Targets, scenarios.TargetInfo{Name: d.Name, Algorithm: d.Algorithm, Anchors: d.Anchors, Resolution: d.Resolution})
+		c.Targets = append(c.Targets, scenarios.TargetInfo{
+			Name: d.Name, Algorithm: d.Algorithm, Anchors: d.Anchors, Resolution: d.Resolution,
+			Params: slices.Sorted(maps.Keys(d.Params)),
+		})
 	}
 	for _, check := range oracle.Checks() {
 		c.Checks = append(c.Checks, check.Name)

@@ -1,10 +1,6 @@
 package memory
 
-import (
-	"sync"
-
-	"github.com/rlbench/rlbench/targets"
-)
+import "sync"
 
 const (
 	// shardCount spreads the locks that guard looking a key up.
@@ -15,80 +11,90 @@ const (
 	sweepMax = 4
 )
 
-// keyspace finds the budget of a key. The zero value is empty and ready.
-type keyspace struct{ shards [shardCount]shard }
+// keyspace finds what is held of a key.
+type keyspace[A any] struct {
+	// rules is how many accounts a key has.
+	rules int
+	// idle reports whether accounts are as good as those of a key never seen.
+	idle   func([]A) bool
+	shards [shardCount]shard[A]
+}
 
 // shard holds some of the keys, by name and, for the sweep, in a row.
-type shard struct {
+type shard[A any] struct {
 	sync.RWMutex
-	byKey map[string]*budget
-	row   []*budget
+	byKey map[string]*holding[A]
+	row   []*holding[A]
 	next  int
 	_     [64]byte // keeps neighbours' locks off one cache line
 }
 
-// budget returns the key's budget, a fresh one when it has none.
-func (k *keyspace) budget(key string, limits int, clock targets.Clock) *budget {
+// holding is what is known of one key: an account for each limit. The lock is
+// the key's own.
+type holding[A any] struct {
+	sync.Mutex
+	key      string
+	accounts []A
+	// dropped: swept from the keyspace; who still holds it looks the key up again.
+	dropped bool
+}
+
+// holding returns what is held of the key, fresh accounts when it has none.
+func (k *keyspace[A]) holding(key string) *holding[A] {
 	s := &k.shards[hash(key)%shardCount]
 	s.RLock()
-	b := s.byKey[key]
+	h := s.byKey[key]
 	s.RUnlock()
-	if b != nil {
-		return b
+	if h != nil {
+		return h
 	}
-	return s.add(key, limits, clock)
+	return k.add(s, key)
 }
 
-func (s *shard) add(key string, limits int, clock targets.Clock) *budget {
+func (k *keyspace[A]) add(s *shard[A], key string) *holding[A] {
 	s.Lock()
 	defer s.Unlock()
-	if b := s.byKey[key]; b != nil {
-		return b
+	if h := s.byKey[key]; h != nil {
+		return h
 	}
 	if s.byKey == nil {
-		s.byKey = make(map[string]*budget)
+		s.byKey = make(map[string]*holding[A])
 	}
-	s.sweep(clock)
-	b := &budget{key: key, windows: make([]window, limits)}
-	s.byKey[key] = b
-	s.row = append(s.row, b)
-	return b
+	k.sweep(s)
+	h := &holding[A]{key: key, accounts: make([]A, k.rules)}
+	s.byKey[key] = h
+	s.row = append(s.row, h)
+	return h
 }
 
-// sweep frees those of the next few keys whose windows have all ended: such a
-// key is as good as one never seen, so freeing it changes no decision.
-func (s *shard) sweep(clock targets.Clock) {
+// sweep frees those of the next few keys that are idle: such a key is as good as
+// one never seen, so freeing it changes no decision.
+func (k *keyspace[A]) sweep(s *shard[A]) {
 	for range min(sweepMax, len(s.row)) {
 		if s.next >= len(s.row) {
 			s.next = 0
 		}
-		b := s.row[s.next]
-		if !b.drop(clock) {
+		h := s.row[s.next]
+		if !k.drop(h) {
 			s.next++
 			continue
 		}
-		delete(s.byKey, b.key)
+		delete(s.byKey, h.key)
 		last := len(s.row) - 1
 		s.row[s.next], s.row[last] = s.row[last], nil
 		s.row = s.row[:last]
 	}
 }
 
-// drop marks the budget as gone, if nothing of it is in use or in force. A key
-// that is being asked for this moment is in use: the sweep does not wait for it.
-func (b *budget) drop(clock targets.Clock) bool {
-	if !b.TryLock() {
+// drop marks the holding as gone if it is idle. A key that is being asked for
+// this moment is in use: the sweep does not wait for it.
+func (k *keyspace[A]) drop(h *holding[A]) bool {
+	if !h.TryLock() {
 		return false
 	}
-	defer b.Unlock()
-	now := clock()
-	for _, w := range b.windows {
-		if w.inForce(now) {
-			return false
-		}
-	}
-	b.dropped = true
-	return true
+	defer h.Unlock()
+	h.dropped = k.idle(h.accounts)
+	return h.dropped
 }
 
 // hash is FNV-1a: the same in every process, and no allocation.

@@ -2,7 +2,7 @@ package redis_test
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,18 +14,36 @@ import (
 	"github.com/rlbench/rlbench/targets/targettest"
 )
 
-//go:embed fixed_window.lua
-var script string
+//go:embed *.lua
+var scripts embed.FS
 
-// BenchmarkLuaAgainstPlain gives decisions a second of the script target, and
-// of the same EVALSHA made through the client library alone with as many
+// script is one to be measured: as the target runs it, and its arguments as the
+// target makes them.
+type script struct {
+	design, file string
+	args         []any
+}
+
+// BenchmarkLuaAgainstPlain gives decisions a second of each script target, and of
+// the same EVALSHA made through the client library alone with as many
 // connections, in turns in one run, and their ratio.
 func BenchmarkLuaAgainstPlain(b *testing.B) {
+	for _, s := range []script{
+		{lua, "fixed_window.lua", []any{1, "", 1000, 100, 1_000_000, "epoch"}},
+		{"redis-lua-sliding-log", "sliding_log.lua", []any{1, "", 1000, 100, 1_000_000}},
+		{"redis-lua-sliding-counter", "sliding_counter.lua", []any{1, "", 1000, 100, 1_000_000}},
+		{"redis-lua-gcra", "bucket.lua", []any{1, "", 1000, 100, 10_000, 1}},
+	} {
+		b.Run(s.design, func(b *testing.B) { againstPlain(b, s) })
+	}
+}
+
+func againstPlain(b *testing.B, s script) {
 	const connections, turn = 50, 5_000
 	url := targettest.RedisServer(b)
-	s := setup(url, 100, time.Second, rlbench.Epoch)
-	s.InFlight = connections
-	target := open(b, lua, s)
+	with := setup(url, 100, time.Second, rlbench.Epoch)
+	with.InFlight = connections
+	target := open(b, s.design, with)
 	o, err := goredis.ParseURL(url)
 	if err != nil {
 		b.Fatal(err)
@@ -33,9 +51,13 @@ func BenchmarkLuaAgainstPlain(b *testing.B) {
 	o.PoolSize, o.MaxRetries = connections, -1
 	client := goredis.NewClient(o)
 	defer client.Close()
-	sha := client.ScriptLoad(b.Context(), script).Val()
+	text, err := scripts.ReadFile(s.file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sha := client.ScriptLoad(b.Context(), string(text)).Val()
 	plain := func(ctx context.Context) bool {
-		return client.EvalSha(ctx, sha, []string{"rlbench:test:{=key}:0"}, 1, 100, 1_000_000, "epoch", 1000).Err() == nil
+		return client.EvalSha(ctx, sha, []string{"rlbench:test:{=key}:0"}, s.args...).Err() == nil
 	}
 	through := func(ctx context.Context) bool {
 		return target.Ask(ctx, rlbench.Request{Key: "key", Cost: 1}).Err == nil

@@ -15,12 +15,11 @@ import (
 // purpose: requests that read the same count all take the same unit of budget,
 // and a write that was held up gives back what others used since.
 func getsetDesign() targets.Design {
-	return fixedWindows(targets.Design{
+	return clientFixedWindows(targets.Design{
 		Name: "redis-getset-fixed-window",
 		About: "GET, decide in the client, SET; gives up the limit itself: requests at once read the same count, " +
 			"and a late write forgets the others",
-		Resolution: clientResolution,
-	}, single, func(_ context.Context, s *store, setup targets.Setup) (rlbench.Target, error) {
+	}, func(_ context.Context, s *store, setup targets.Setup) (rlbench.Target, error) {
 		return &getsetTarget{newClientWindows(s, setup)}, nil
 	})
 }

@@ -37,12 +37,11 @@ import (
 // A request that costs more than the limit is refused without asking the
 // server, so that no refused request ever opens a window.
 func incrDesign() targets.Design {
-	return fixedWindows(targets.Design{
+	return clientFixedWindows(targets.Design{
 		Name:            "redis-incr-fixed-window",
 		About:           "INCRBY, then PEXPIRE NX, decide from the total; gives up budget to refused requests, which stay counted",
-		Resolution:      clientResolution,
 		ChargesRefusals: true,
-	}, single, openIncr)
+	}, openIncr)
 }
 
 type incrTarget struct{ clientWindows }

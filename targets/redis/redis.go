@@ -1,6 +1,6 @@
 // Package redis holds the limiters that keep their state in a Redis, a Valkey
-// or a work-alike: one that decides on the server, and two that decide in the
-// client from what it read.
+// or a work-alike: every algorithm as a script that decides on the server, and
+// fixed windows twice more that decide in the client from what it read.
 package redis
 
 import (
@@ -30,17 +30,12 @@ const keptAfter = time.Second
 
 // Designs lists the family.
 func Designs() []targets.Design {
-	return []targets.Design{luaDesign(), getsetDesign(), incrDesign()}
+	return append(luaDesigns(), getsetDesign(), incrDesign())
 }
 
-// fixedWindows completes a fixed-window design of this family: what they all
-// need, and the checks that they share.
-func fixedWindows(d targets.Design, accept func([]rlbench.Limit) error,
-	open func(context.Context, *store, targets.Setup) (rlbench.Target, error)) targets.Design {
+// completed adds to a design of this family what they all need.
+func completed(d targets.Design, open func(context.Context, *store, targets.Setup) (rlbench.Target, error)) targets.Design {
 	d.Needs = targets.Redis
-	d.Algorithm = rlbench.FixedWindow
-	d.Anchors = []rlbench.Anchor{rlbench.Epoch, rlbench.FirstRequest}
-	d.Accept = accept
 	check := d
 	d.Open = func(ctx context.Context, setup targets.Setup) (rlbench.Target, error) {
 		if err := check.Check(setup); err != nil {
@@ -60,8 +55,17 @@ func fixedWindows(d targets.Design, accept func([]rlbench.Limit) error,
 	return d
 }
 
-// single accepts one limit, whose window the anchor's clock can measure.
-func single(limits []rlbench.Limit) error {
+// clientFixedWindows completes a fixed-window design that decides in the client.
+func clientFixedWindows(d targets.Design, open func(context.Context, *store, targets.Setup) (rlbench.Target, error)) targets.Design {
+	d.Algorithm = rlbench.FixedWindow
+	d.Anchors = []rlbench.Anchor{rlbench.Epoch, rlbench.FirstRequest}
+	d.Resolution = clientResolution
+	d.Accept = acceptSingle
+	return completed(d, open)
+}
+
+// acceptSingle accepts one limit, whose window the anchor's clock can measure.
+func acceptSingle(limits []rlbench.Limit) error {
 	if len(limits) != 1 {
 		return fmt.Errorf("it keeps one limit, not %d: use redis-lua-fixed-window, or memory-fixed-window", len(limits))
 	}

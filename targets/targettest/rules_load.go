@@ -18,11 +18,12 @@ const (
 // errSlow: the machine did not bring the load about.
 var errSlow = errors.New("the machine was too slow to make the load")
 
-// look is one request of the load: the clock before and after it, and whether
-// it was admitted.
+// look is one request of the load: the clock before and after it, whether it was
+// admitted, and all that was said.
 type look struct {
 	before, after int64
 	admitted      bool
+	asked
 }
 
 func loadWithoutPause(t *trial) error {
@@ -52,10 +53,32 @@ func loadWithoutPause(t *trial) error {
 }
 
 func (t *trial) judgeLoad(looks []look) error {
-	if t.anchor == rlbench.Epoch {
+	switch t.anchor {
+	case rlbench.Epoch:
 		return judgeAligned(looks)
+	case rlbench.FirstRequest:
+		return t.judgeOpened(looks)
 	}
-	return t.judgeOpened(looks)
+	return t.judgeDecisions(looks)
+}
+
+// judgeDecisions holds each decision to the definition, if the load was one.
+func (t *trial) judgeDecisions(looks []look) error {
+	var all []asked
+	refused := 0
+	for _, l := range looks {
+		all = append(all, l.asked)
+		if !l.admitted {
+			refused++
+		}
+	}
+	if err := t.replay(all); err != nil {
+		return err
+	}
+	if refused < loadWindows*loadCount {
+		return fmt.Errorf("%w: of %d requests only %d were refused", errSlow, len(looks), refused)
+	}
+	return nil
 }
 
 // load asks evenly for a window's length from the moment on.
@@ -76,7 +99,7 @@ func (t *trial) load(key string, begin int64) (looks []look, err error) {
 		if l.after, err = t.clock(); err != nil {
 			return nil, err
 		}
-		l.admitted = a.Outcome == allowed
+		l.admitted, l.asked = a.Outcome == allowed, asked{key: key, cost: 1, answer: a}
 		looks = append(looks, l)
 	}
 	return looks, nil
@@ -148,7 +171,7 @@ func (t *trial) judgeOpened(looks []look) error {
 }
 
 func severalLimits(t *trial) error {
-	if err := t.open(1, t.limit(10, long), t.limit(5, short)); err != nil {
+	if err := t.open(1, t.limit(10, long), t.soon(5)); err != nil {
 		return fmt.Errorf("%w: %v", ErrNotApplicable, err)
 	}
 	var err error
@@ -160,8 +183,8 @@ func severalLimits(t *trial) error {
 	return err
 }
 
-// bothHold fills the short limit of 5, is refused by it, and finds in the next
-// short window that the long limit of 10 was charged 5 and nothing else.
+// bothHold uses up the short limit of 5, is refused by it, and finds when that has
+// come back that the long limit of 10 was charged 5 and nothing else.
 func (t *trial) bothHold(key string) error {
 	begin, err := t.clock()
 	if err != nil {
@@ -172,31 +195,41 @@ func (t *trial) bothHold(key string) error {
 	if err != nil {
 		return err
 	}
-	if !t.sameWindow(begin, now, short) {
+	if !t.kept(t.limits[1], 5, begin, now) {
 		return errEdge
 	}
 	if filled != nil {
 		return filled
 	}
-	rest := t.expectInNext(key, step{5, allowed}, step{1, denied})
+	rest := t.expectLater(key, step{5, allowed}, step{1, denied})
 	if rest == nil {
-		rest = t.expectInNext(key, step{1, denied})
+		rest = t.expectLater(key, step{1, denied})
 	}
 	end, err := t.clock()
-	if err == nil && !t.sameWindow(begin, end, long) {
+	if err == nil && !t.kept(t.limits[0], 1, begin, end) {
 		err = errEdge
 	}
 	return errors.Join(err, rest)
 }
 
-// expectInNext asks when every short window that is open now is over.
-func (t *trial) expectInNext(key string, row ...step) error {
+// expectLater asks when the short limit has its whole budget again.
+func (t *trial) expectLater(key string, row ...step) error {
 	now, err := t.clock()
 	if err != nil {
 		return err
 	}
-	if err := t.until(now + int64(short+t.Design.Resolution(t.anchor))); err != nil {
+	_, all := t.comesBack(t.limits[1], now, now)
+	if err := t.until(all); err != nil {
 		return err
 	}
-	return t.expectAll(key, row...)
+	before, err := t.clock()
+	if err != nil {
+		return err
+	}
+	rowErr := t.expectAll(key, row...)
+	after, err := t.clock()
+	if err == nil && !t.kept(t.limits[1], 1, before, after) {
+		return errEdge
+	}
+	return errors.Join(err, rowErr)
 }

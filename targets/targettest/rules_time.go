@@ -38,7 +38,7 @@ func decidedAt(t *trial) error {
 
 func retryAfter(t *trial) error {
 	const count = 3
-	if err := t.open(1, t.limit(count, short)); err != nil {
+	if err := t.open(1, t.soon(count)); err != nil {
 		return err
 	}
 	never, err := t.expect(denied, t.freshKey(), count+1)
@@ -50,7 +50,7 @@ func retryAfter(t *trial) error {
 	}
 	var refused rlbench.Answer
 	var used string
-	if err := t.inOneWindow(short, func(key string) (err error) {
+	if err := t.undisturbed(func(key string) (err error) {
 		used = key
 		if err = t.expectAll(key, times(count, step{1, allowed})...); err == nil {
 			refused, err = t.expect(denied, key, 1)
@@ -62,8 +62,12 @@ func retryAfter(t *trial) error {
 	if refused.Said&rlbench.SaidRetryAfter == 0 {
 		return fmt.Errorf("%w: it does not state a time to come back", ErrNotApplicable)
 	}
-	if refused.RetryAfter <= 0 || refused.RetryAfter > short+t.Design.Resolution(t.anchor) {
-		return fmt.Errorf("it says to come back after %s in a window of %s", refused.RetryAfter, short)
+	most := short + t.Design.Resolution(t.anchor)
+	if t.Design.Algorithm == rlbench.SlidingCounter {
+		most += short // a window counts until the next one is over
+	}
+	if refused.RetryAfter <= 0 || refused.RetryAfter > most {
+		return fmt.Errorf("it says to come back after %s, and the next comes back within %s", refused.RetryAfter, most)
 	}
 	return t.comeBack(used, refused)
 }
@@ -88,7 +92,7 @@ func (t *trial) comeBack(key string, refused rlbench.Answer) error {
 
 func renews(t *trial) error {
 	const count = 3
-	if err := t.open(1, t.limit(count, short)); err != nil {
+	if err := t.open(1, t.soon(count)); err != nil {
 		return err
 	}
 	for range attempts {
@@ -100,8 +104,8 @@ func renews(t *trial) error {
 	return fmt.Errorf("%w, %d times of %d", errEdge, attempts, attempts)
 }
 
-// fullUntilItsEnd fills a window, sees it refuse until its end, and expects the
-// whole budget after it.
+// fullUntilItsEnd uses up a budget, sees it refuse until the first of it comes
+// back, and expects the whole budget when all of it has.
 func (t *trial) fullUntilItsEnd(key string, count int) error {
 	before, err := t.clock()
 	if err != nil {
@@ -112,40 +116,31 @@ func (t *trial) fullUntilItsEnd(key string, count int) error {
 	if err != nil {
 		return err
 	}
-	if !t.sameWindow(before, opened, short) {
+	if !t.allKept(before, opened) {
 		return errEdge
 	}
 	if full != nil {
 		return full
 	}
-	// The window opened between the two readings: it cannot end before sure, and
-	// has ended at over.
-	sure, over := before+int64(short), opened+int64(short+t.Design.Resolution(t.anchor))
-	if t.anchor == rlbench.Epoch {
-		sure = before - before%int64(short) + int64(short)
-		over = sure
-	}
-	if err := t.refusedBefore(key, sure); err != nil {
+	first, all := t.comesBack(t.limits[0], before, opened)
+	if err := t.refusedBefore(key, first); err != nil {
 		return err
 	}
-	if err := t.until(over); err != nil {
+	if err := t.until(all); err != nil {
 		return err
 	}
-	if t.anchor == rlbench.Epoch {
-		return t.inFreshWindow(key, count)
-	}
-	return t.expectAll(key, times(count, step{1, allowed})...)
+	return t.wholeBudget(key, count)
 }
 
-// inFreshWindow expects the whole budget in a window that may have begun a while ago.
-func (t *trial) inFreshWindow(key string, count int) error {
+// wholeBudget expects it, wherever it is that windows begin.
+func (t *trial) wholeBudget(key string, count int) error {
 	before, err := t.clock()
 	if err != nil {
 		return err
 	}
 	whole := t.expectAll(key, times(count, step{1, allowed})...)
 	after, err := t.clock()
-	if err == nil && !t.sameWindow(before, after, short) {
+	if err == nil && t.aligned() && !t.allKept(before, after) {
 		err = errEdge
 	}
 	return errors.Join(err, whole)
@@ -154,7 +149,7 @@ func (t *trial) inFreshWindow(key string, count int) error {
 // refusedBefore asks now and then until shortly before the moment, and must be
 // refused.
 func (t *trial) refusedBefore(key string, moment int64) error {
-	const looks = 8
+	const looks = 5
 	begin, err := t.clock()
 	if err != nil {
 		return err
@@ -172,10 +167,10 @@ func (t *trial) refusedBefore(key string, moment int64) error {
 			return err
 		}
 		if now >= moment {
-			return errEdge // it may have used of the next window
+			return errEdge // it may have used what came back
 		}
 		if a.Outcome != denied {
-			return fmt.Errorf("%s before the end of a full window: %s", time.Duration(moment-now), a.Outcome)
+			return fmt.Errorf("%s before anything of a full budget comes back: %s", time.Duration(moment-now), a.Outcome)
 		}
 	}
 	return nil

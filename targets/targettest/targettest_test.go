@@ -71,13 +71,33 @@ func changed(change func([]rlbench.Limit)) func([]rlbench.Limit) []rlbench.Limit
 	}
 }
 
+// most is the field that says how much fits at once.
+func most(l []rlbench.Limit) *int64 {
+	if l[0].Burst > 0 {
+		return &l[0].Burst
+	}
+	return &l[0].Count
+}
+
 var errAgain = errors.New("closed already")
+
+func failing(*faulty, rlbench.Request, rlbench.Answer) rlbench.Answer {
+	return rlbench.Answer{Err: errAgain}
+}
+
+// lateExtra gives one more of the budget than there is, now and then.
+func lateExtra(f *faulty, r rlbench.Request, a rlbench.Answer) rlbench.Answer {
+	if f.times(r.Key)%20 == 19 {
+		a.Outcome = rlbench.Allowed
+	}
+	return a
+}
 
 // faults are classes of defect that real limiters had; every rule must notice
 // one at least.
 var faults = []fault{
-	{reason: "one too many", breaks: "exact-limit", limits: changed(func(l []rlbench.Limit) { l[0].Count++ })},
-	{reason: "one too few", breaks: "exact-limit", limits: changed(func(l []rlbench.Limit) { l[0].Count = max(1, l[0].Count-1) })},
+	{reason: "one too many", breaks: "exact-limit", limits: changed(func(l []rlbench.Limit) { *most(l)++ })},
+	{reason: "one too few", breaks: "exact-limit", limits: changed(func(l []rlbench.Limit) { *most(l) = max(1, *most(l)-1) })},
 	{reason: "every cost is 1", breaks: "costs", request: func(_ *faulty, r rlbench.Request) rlbench.Request { r.Cost = 1; return r }},
 	{reason: "what is left is given to who asks for more", breaks: "costs",
 		request: func(_ *faulty, r rlbench.Request) rlbench.Request { r.Cost = min(r.Cost, 3); return r }},
@@ -122,10 +142,34 @@ var faults = []fault{
 			return a
 		}},
 	{reason: "refusals lengthen the window", breaks: "load-without-pause", limits: changed(func(l []rlbench.Limit) { l[0].Per += l[0].Per / 4 })},
-	{reason: "a forgotten script is an error", breaks: "scripts-forgotten",
-		answer: func(_ *faulty, _ rlbench.Request, _ rlbench.Answer) rlbench.Answer {
-			return rlbench.Answer{Err: errAgain}
+	{reason: "a period that is a nanosecond too long", breaks: "exact", limits: changed(func(l []rlbench.Limit) { l[0].Per++ })},
+	{reason: "a period that is a nanosecond too short", breaks: "exact", limits: changed(func(l []rlbench.Limit) { l[0].Per-- })},
+	{reason: "what comes back is one more", breaks: "exact", answer: lateExtra},
+	{reason: "one place too many", breaks: "queue-exact", limits: changed(func(l []rlbench.Limit) { l[0].Burst++ })},
+	{reason: "every instance has a queue", breaks: "queue-exact",
+		request: func(_ *faulty, r rlbench.Request) rlbench.Request { r.Key += string(rune('0' + r.Instance)); return r }},
+	{reason: "turns at a rate that was rounded", breaks: "queue-exact", limits: changed(func(l []rlbench.Limit) { l[0].Per += 2 })},
+	{reason: "every cost is 1", breaks: "queue-costs", request: func(_ *faulty, r rlbench.Request) rlbench.Request { r.Cost = 1; return r }},
+	{reason: "all keys are one", breaks: "queue-keys-apart", request: func(_ *faulty, r rlbench.Request) rlbench.Request { r.Key = "k"; return r }},
+	{reason: "let go an hour before its turn", breaks: "queue-waits",
+		answer: func(_ *faulty, _ rlbench.Request, a rlbench.Answer) rlbench.Answer {
+			a.ReleasedAt += int64(time.Hour)
+			return a
 		}},
+	{reason: "a decision after the turn", breaks: "queue-waits",
+		answer: func(_ *faulty, _ rlbench.Request, a rlbench.Answer) rlbench.Answer {
+			a.ReleasedAt = a.DecidedAt - 1
+			return a
+		}},
+	{reason: "who stops waiting was let through", breaks: "queue-gives-up",
+		answer: func(_ *faulty, _ rlbench.Request, a rlbench.Answer) rlbench.Answer {
+			if a.Err != nil {
+				a = rlbench.Answer{Outcome: rlbench.Allowed}
+			}
+			return a
+		}},
+	{reason: "a forgotten script is an error", breaks: "queue-scripts-forgotten", answer: failing},
+	{reason: "a forgotten script is an error", breaks: "scripts-forgotten", answer: failing},
 	{reason: "only the first limit holds", breaks: "several-limits", limits: func(l []rlbench.Limit) []rlbench.Limit { return l[:1] }},
 	{reason: "only the last limit holds", breaks: "several-limits", limits: func(l []rlbench.Limit) []rlbench.Limit { return l[len(l)-1:] }},
 	{reason: "closing again fails", breaks: "closes-twice",
@@ -140,10 +184,27 @@ var faults = []fault{
 		}},
 }
 
-// subject is the in-process limiter, on a virtual clock, with the fault.
-func subject(f fault) targettest.Subject {
+// subjects are the in-process limiters with the fault: on a virtual clock, but
+// for the queue, whose waiting is real.
+func subjects(f fault) []targettest.Subject {
 	clock := targettest.NewVirtualClock(1_700_000_000_123_456_789)
-	design := memory.DesignsOn(clock.Read)[0]
+	var all []targettest.Subject
+	for _, design := range memory.DesignsOn(clock.Read) {
+		if design.Algorithm != rlbench.LeakyQueue {
+			all = append(all, targettest.Subject{Design: withFault(design, f), Pass: clock.Pass, ForgetScripts: forgets})
+		}
+	}
+	for _, design := range memory.Designs() {
+		if design.Algorithm == rlbench.LeakyQueue {
+			all = append(all, targettest.Subject{Design: withFault(design, f), ForgetScripts: forgets})
+		}
+	}
+	return all
+}
+
+func forgets(context.Context) error { return nil }
+
+func withFault(design targets.Design, f fault) targets.Design {
 	sound := design.Open
 	design.Open = func(ctx context.Context, s targets.Setup) (rlbench.Target, error) {
 		if f.limits != nil {
@@ -152,10 +213,7 @@ func subject(f fault) targettest.Subject {
 		target, err := sound(ctx, s)
 		return &faulty{Target: target, fault: f, asked: map[string]int{}}, err
 	}
-	return targettest.Subject{
-		Design: design, Pass: clock.Pass,
-		ForgetScripts: func(context.Context) error { return nil },
-	}
+	return design
 }
 
 func TestEveryRuleNoticesAFault(t *testing.T) {
@@ -163,18 +221,10 @@ func TestEveryRuleNoticesAFault(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.breaks+"/"+f.reason, func(t *testing.T) {
 			for _, rule := range targettest.Rules() {
-				if rule.Name != f.breaks {
-					continue
+				if rule.Name == f.breaks {
+					noticed[rule.Name] = true
+					mustNotice(t, rule, f)
 				}
-				for _, anchor := range []rlbench.Anchor{rlbench.Epoch, rlbench.FirstRequest} {
-					err := rule.Judge(t.Context(), subject(f), anchor)
-					if err == nil || errors.Is(err, targettest.ErrNotApplicable) {
-						t.Errorf("under %s the rule did not notice: %v", anchor, err)
-					} else {
-						t.Logf("under %s: %v", anchor, err)
-					}
-				}
-				noticed[rule.Name] = true
 			}
 		})
 	}
@@ -185,9 +235,26 @@ func TestEveryRuleNoticesAFault(t *testing.T) {
 	}
 }
 
+// mustNotice holds every algorithm with the fault to the rule.
+func mustNotice(t *testing.T, rule targettest.Rule, f fault) {
+	for _, s := range subjects(f) {
+		for _, anchor := range targettest.Anchors(s.Design) {
+			if !rule.Of(s.Design.Algorithm) {
+				continue
+			}
+			err := rule.Judge(t.Context(), s, anchor)
+			if err == nil || errors.Is(err, targettest.ErrNotApplicable) {
+				t.Errorf("the rule did not notice it in %s %s: %v", s.Design.Name, anchor, err)
+			} else {
+				t.Logf("%s %s: %v", s.Design.Name, anchor, err)
+			}
+		}
+	}
+}
+
 // TestARefusalThatIsCharged: the design must say so, in both directions.
 func TestARefusalThatIsCharged(t *testing.T) {
-	silent := subject(fault{})
+	silent := subjects(fault{})[0]
 	silent.Design.ChargesRefusals = true
 	for _, rule := range targettest.Rules() {
 		if rule.Name == "costs" {

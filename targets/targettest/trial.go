@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlbench/rlbench"
+	"github.com/rlbench/rlbench/targets"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 	// the limiter, let a window's edge pass in the middle of it.
 	attempts = 10
 	// pollMax is the longest pause between two looks at a real clock.
-	pollMax = 5 * time.Millisecond
+	pollMax = 100 * time.Millisecond
 )
 
 // trial is one rule held against one subject.
@@ -26,12 +27,27 @@ type trial struct {
 	ctx    context.Context
 	anchor rlbench.Anchor
 	target rlbench.Target
+	limits []rlbench.Limit
 	keys   int
 }
 
-// limit is count in per under the trial's anchor.
+// limit is count in per under the trial's anchor. A bucket of it holds count,
+// and fills from nothing in per.
 func (t *trial) limit(count int64, per time.Duration) rlbench.Limit {
-	return rlbench.Limit{Count: count, Per: per, Anchor: t.anchor}
+	l := rlbench.Limit{Count: count, Per: per, Anchor: t.anchor}
+	if t.Design.Algorithm.Bucket() {
+		l.Burst = count
+	}
+	return l
+}
+
+// soon is a limit of count whose budget comes back soon: all of it within short,
+// or of a bucket one unit in half of that, so that there is time to use it up before.
+func (t *trial) soon(count int64) rlbench.Limit {
+	if t.Design.Algorithm.Bucket() {
+		return t.limit(count, short/2*time.Duration(count))
+	}
+	return t.limit(count, short)
 }
 
 // open opens the subject in place of what was open before.
@@ -39,16 +55,19 @@ func (t *trial) open(instances int, limits ...rlbench.Limit) error {
 	if err := t.close(); err != nil {
 		return err
 	}
-	setup := t.Setup
-	setup.Policy = t.Design.Promise(rlbench.Policy{Algorithm: t.Design.Algorithm, Limits: limits})
-	setup.Instances = instances
-	setup.InFlight = instances * togetherPer
-	target, err := t.Design.Open(t.ctx, setup)
+	target, err := t.Design.Open(t.ctx, t.setup(instances, limits))
 	if err != nil {
 		return fmt.Errorf("opening it: %w", err)
 	}
-	t.target = target
+	t.target, t.limits = target, limits
 	return nil
+}
+
+func (t *trial) setup(instances int, limits []rlbench.Limit) targets.Setup {
+	setup := t.Setup
+	setup.Policy = t.Design.Promise(rlbench.Policy{Algorithm: t.Design.Algorithm, Limits: limits, Params: t.Setup.Policy.Params})
+	setup.Instances, setup.InFlight = instances, instances*togetherPer
+	return setup
 }
 
 func (t *trial) close() error {
@@ -141,13 +160,13 @@ func (t *trial) until(moment int64) error {
 	}
 }
 
-// errEdge: a window's edge passed where the rule wanted none.
-var errEdge = errors.New("a window's edge passed in the middle")
+// errEdge: budget came back where the rule wanted none.
+var errEdge = errors.New("budget came back in the middle")
 
-// inOneWindow runs the rule's part with a key of its own until no edge of a
-// window of length per passed meanwhile: whether one does is the machine's
-// doing, so it is looked up and not hoped for.
-func (t *trial) inOneWindow(per time.Duration, part func(key string) error) error {
+// undisturbed runs the rule's part with a key of its own until none of its
+// budget came back meanwhile: whether some does is the machine's doing, so it is
+// looked up and not hoped for.
+func (t *trial) undisturbed(part func(key string) error) error {
 	for range attempts {
 		before, err := t.clock()
 		if err != nil {
@@ -158,16 +177,54 @@ func (t *trial) inOneWindow(per time.Duration, part func(key string) error) erro
 		if err != nil {
 			return err
 		}
-		if t.sameWindow(before, after, per) {
+		if t.allKept(before, after) {
 			return partErr
 		}
 	}
 	return fmt.Errorf("%w, %d times of %d", errEdge, attempts, attempts)
 }
 
-func (t *trial) sameWindow(before, after int64, per time.Duration) bool {
-	if t.anchor == rlbench.Epoch {
-		return before/int64(per) == after/int64(per)
+// allKept reports whether of what was charged from before on nothing came back
+// until after, under any limit.
+func (t *trial) allKept(before, after int64) bool {
+	for _, l := range t.limits {
+		if !t.kept(l, 1, before, after) {
+			return false
+		}
 	}
-	return after-before < int64(per)
+	return true
+}
+
+// kept reports whether of what was charged from before on less than the cost
+// came back until after.
+func (t *trial) kept(l rlbench.Limit, cost, before, after int64) bool {
+	per := int64(l.Per)
+	switch {
+	case t.aligned():
+		return before/per == after/per
+	case t.Design.Algorithm.Bucket():
+		return (after-before)*l.Count < cost*per
+	}
+	return after-before < per
+}
+
+// aligned: windows begin at whole multiples of their length.
+func (t *trial) aligned() bool {
+	return t.anchor == rlbench.Epoch || t.Design.Algorithm == rlbench.SlidingCounter
+}
+
+// comesBack is when the first of a budget that was used up between the two
+// moments comes back at the earliest, and when all of it has at the latest.
+func (t *trial) comesBack(l rlbench.Limit, before, after int64) (first, all int64) {
+	per, step := int64(l.Per), int64(t.Design.Resolution(t.anchor))
+	edge := before - before%per + per
+	switch {
+	case t.anchor == rlbench.Epoch:
+		return edge, edge
+	case t.Design.Algorithm == rlbench.SlidingCounter:
+		return edge + per/l.Count, edge + per
+	case t.Design.Algorithm.Bucket():
+		return before + per/l.Count, after + per + step
+	}
+	return before + per, after + per + step
 }
