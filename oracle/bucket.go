@@ -127,6 +127,26 @@ type drain struct {
 	best, x, before int64
 }
 
+// ebb is where such a walk stood at a moment.
+type ebb struct{ at, best, x, before int64 }
+
+// beyond tells that it is so far from any room that sums may overflow.
+func (d ebb) beyond() bool { return max(d.best, -d.best) >= never/2 }
+
+// goOn goes on with a walk: what comes up to that moment has come.
+func (b bucket) goOn(s ebb, come []stair) *drain {
+	for i := range come {
+		come[i].through(s.at)
+	}
+	return &drain{bucket: b, begin: s.at, come: come, best: s.best, x: s.x, before: s.before}
+}
+
+// stop takes the walk on to t, for another that does not know what gone came to.
+func (d *drain) stop(t, gone int64) ebb {
+	best, x, before := d.drained(t)
+	return ebb{at: t, best: best - d.count*(t-d.begin) + d.per*gone, x: x, before: before - gone}
+}
+
 func (b bucket) walk(begin int64, come ...stair) *drain {
 	return &drain{bucket: b, begin: begin, come: come, best: beginning, x: begin}
 }
@@ -155,7 +175,7 @@ func (d *drain) drained(t int64) (value, x, before int64) {
 }
 
 func (d *drain) raise(at, before int64) {
-	if v := d.count*(at-d.begin) - d.per*before; v > d.best {
+	if v := d.count*(at-d.begin) - d.per*before; v >= d.best {
 		d.best, d.x, d.before = v, at, before
 	}
 }

@@ -13,6 +13,20 @@ import (
 // could excuse it: a stepped clock moves aligned windows, and ops that are not
 // there may have filled the window that a refusal found full.
 func Fitness(run *rlbench.Run) []string {
+	var t turnout
+	t.add(&run.Ops)
+	return t.fitness(run)
+}
+
+// turnout counts the ops of a run, those that were answered, and those whose error
+// says that the server was not there, with the first such error.
+type turnout struct {
+	ops, answered, absent int
+	first                 string
+}
+
+// fitness returns the reasons; the run's own ops were counted.
+func (t *turnout) fitness(run *rlbench.Run) []string {
 	var reasons []string
 	if !run.Complete {
 		reasons = append(reasons, "the evidence is not complete: the limiter was not fresh when it begins, or ops of some instance are missing")
@@ -25,12 +39,11 @@ func Fitness(run *rlbench.Run) []string {
 			reasons = append(reasons, fmt.Sprintf("the server was lost at %s%s", e.At, inWords(e.Note)))
 		}
 	}
-	answered, absent, first := answers(&run.Ops)
-	if answered == 0 {
-		reasons = append(reasons, fmt.Sprintf("nothing was judged: none of %s was answered", count(run.Ops.Len(), "op")))
+	if t.answered == 0 {
+		reasons = append(reasons, fmt.Sprintf("nothing was judged: none of %s was answered", count(t.ops, "op")))
 	}
-	if absent > 0 {
-		reasons = append(reasons, fmt.Sprintf("the server was not there for %s of %d (%s)", count(absent, "op"), run.Ops.Len(), first))
+	if t.absent > 0 {
+		reasons = append(reasons, fmt.Sprintf("the server was not there for %s of %d (%s)", count(t.absent, "op"), t.ops, t.first))
 	}
 	return reasons
 }
@@ -42,9 +55,8 @@ func inWords(note string) string {
 	return " (" + note + ")"
 }
 
-// answers counts the ops that were answered, and those whose error says that the
-// server was not there, with the first such error.
-func answers(ops *rlbench.Ops) (answered, absent int, first string) {
+func (t *turnout) add(ops *rlbench.Ops) {
+	t.ops += ops.Len()
 	gone := make([]bool, len(ops.Errors))
 	for i, text := range ops.Errors {
 		gone[i] = saysAbsent(text)
@@ -52,20 +64,19 @@ func answers(ops *rlbench.Ops) (answered, absent int, first string) {
 	for i, outcome := range ops.Outcome {
 		switch outcome {
 		case rlbench.Allowed, rlbench.Denied:
-			answered++
+			t.answered++
 			continue
 		}
 		if ops.Error == nil || int(ops.Error[i]) >= len(gone) {
 			continue
 		}
 		if at := ops.Error[i]; gone[at] {
-			if absent == 0 {
-				first = ops.Errors[at]
+			if t.absent == 0 {
+				t.first = ops.Errors[at]
 			}
-			absent++
+			t.absent++
 		}
 	}
-	return answered, absent, first
 }
 
 // absences are what errors say when nothing listens where the server should be.

@@ -40,11 +40,18 @@ type charges struct {
 	stays *columns
 	// refusals: refusals are charged, so that a refusal's own cost is among them.
 	refusals bool
+	// unlisted is the cost of ops of unknown outcome that stay beside these.
+	unlisted int64
+	// past is what was carried over from charges that are not here any more.
+	past []bucketPast
+	// left is when the last of those was done; partial: some of them counted.
+	left    int64
+	partial bool
 }
 
 // newCharges gathers the charges of a key.
 func newCharges(h *history, refusals bool) *charges {
-	c := &charges{ends: []*columns{&h.allowed}, due: [][]uint32{h.due()}, stays: &h.unknown, refusals: refusals}
+	c := &charges{ends: []*columns{&h.allowed}, due: [][]uint32{h.due()}, stays: &h.unknown, refusals: refusals, left: beginning}
 	if refusals {
 		c.ends = append(c.ends, &h.denied)
 		c.due = append(c.due, order(h.denied.done))
@@ -57,6 +64,7 @@ type level struct{ rise, fall []stair }
 
 func (c *charges) level() *level {
 	l := &level{rise: []stair{c.stays.early()}}
+	l.rise[0].sum = c.unlisted
 	for i, ends := range c.ends {
 		l.rise = append(l.rise, ends.early())
 		l.fall = append(l.fall, ends.late(c.due[i]))

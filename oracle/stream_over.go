@@ -1,0 +1,300 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/rlbench/rlbench"
+)
+
+// overStream judges never-over of keys that come in pieces.
+type overStream struct {
+	*over
+	// apart: the lenient rules are explained apart from the first strict world.
+	apart   bool
+	exhibit docket
+}
+
+// overSpell is what is carried of a key.
+type overSpell struct {
+	// most are the fullest stretches, and ebbs the carried walks, of the kept rules.
+	most []crowns
+	ebbs []ebb
+	// worst are the stretches that certainly held most, and ridges the carried
+	// beginnings, of the lenient rules.
+	worst  []summitPeak
+	ridges []ridge
+	// walkers explain each strict world, and last the lenient rules, if apart. pieces
+	// explains costs that differ, cut into equal ones.
+	walkers []*walker
+	pieces  *pieces
+	// dearest is the first op of greatest cost.
+	dearest rlbench.Op
+	// proven is what proves the key broken; crisis: it was found by explaining.
+	proven *exhibit
+	broken bool
+	crisis bool
+}
+
+// crowns are the fullest stretches that end where an allowed op was sent, and where
+// one of unknown outcome was. Of equal ones the first counts, the former before the
+// latter.
+type crowns struct{ allowed, unknown crown }
+
+// crown is a stretch and what it is valued by.
+type crown struct {
+	worth int64
+	peak  peak
+}
+
+func (c crowns) peak() peak {
+	if c.unknown.worth > c.allowed.worth {
+		return c.unknown.peak
+	}
+	return c.allowed.peak
+}
+
+// summitPeak is a stretch that held something for certain, valued by its excess.
+type summitPeak struct {
+	excess int64
+	peak   peak
+}
+
+// overRested is what is remembered of a key at rest.
+type overRested struct {
+	most    peak
+	settled []bool // by walker
+	broken  bool
+}
+
+func newOverStream(o *over) *overStream {
+	s := &overStream{over: o}
+	s.apart = len(o.rules.strict) == 0 || !o.rules.wide.none() || o.run.Policy.Drift > 0
+	return s
+}
+
+func (o *overStream) spell() overSpell {
+	s := overSpell{
+		most: make([]crowns, len(o.rules.kept)), ebbs: make([]ebb, len(o.rules.kept)),
+		worst: make([]summitPeak, len(o.rules.lenient)), ridges: make([]ridge, len(o.rules.lenient)),
+	}
+	for i, r := range o.rules.kept {
+		none := crown{peak: peak{allowed: r.most()}}
+		if _, drains := r.(bucket); drains {
+			none.worth = beginning
+		}
+		s.most[i] = crowns{none, none}
+		s.ebbs[i].at = beginning
+	}
+	for i := range s.worst {
+		s.worst[i].excess = beginning
+	}
+	for _, rules := range o.rules.strict {
+		s.walkers = append(s.walkers, newWalker(rules))
+	}
+	if o.apart {
+		s.walkers = append(s.walkers, newWalker(o.rules.lenient))
+	}
+	return s
+}
+
+// lenient is the walker that accuses.
+func (s *overSpell) lenient(apart bool) *walker {
+	if apart {
+		return s.walkers[len(s.walkers)-1]
+	}
+	return s.walkers[0]
+}
+
+func (o *overStream) piece(sp *spell, p *piece) {
+	s := &sp.over
+	for i, r := range o.rules.kept {
+		r.crown(p, sp.unlisted, &s.ebbs[i], &s.most[i])
+	}
+	o.certain(sp, p)
+	o.lone(s, p)
+	if s.broken {
+		return
+	}
+	ops := &p.allowed
+	for w := range o.rules.strict {
+		s.walkers[w].advance(ops, p.fresh, p.to)
+	}
+	if o.apart {
+		s.lenient(true).advance(&p.wide.allowed, p.fresh, p.wideTo)
+	}
+	switch w := s.lenient(o.apart); {
+	case w.answer == unexplained:
+		o.convicted(sp, p, w.lastOp())
+	case w.differ:
+		if s.pieces == nil {
+			s.pieces = &pieces{}
+		}
+		if s.pieces.advance(&p.wide.allowed, p.fresh, p.wideTo, o.rules.lenient) == unexplained {
+			o.convicted(sp, p, p.allowed.len()-1)
+		}
+	}
+}
+
+// certain looks for the stretches that certainly held most, and keeps what proves the
+// worst.
+func (o *overStream) certain(sp *spell, p *piece) {
+	s := &sp.over
+	ops, due := &p.wide.allowed, p.due()
+	flying := p.wideTo
+	for i, done := range ops.done {
+		if done >= p.wideTo {
+			flying = min(flying, ops.sent[i])
+			break // In order of sent.
+		}
+	}
+	before := s.worstOver()
+	for i, r := range o.rules.lenient {
+		if found := r.summit(ops, due, sp, p, flying, &s.ridges[i]); found.excess > s.worst[i].excess {
+			s.worst[i] = found
+		}
+	}
+	sp.next = flying
+	worst := s.worstOver()
+	if worst.over() <= 0 || worst == before {
+		return
+	}
+	s.broken = true
+	inside := whole(ops, worst.from, worst.to)
+	o.exhibit.release(s.proven)
+	if o.exhibit.admits(worst.over(), len(inside)) {
+		s.proven = o.show(ops, inside, sp.dropped < worst.from)
+		s.proven.peak = worst
+	} else {
+		s.proven = nil
+	}
+}
+
+// worstOver is the worst stretch under any rule.
+func (s *overSpell) worstOver() peak {
+	var worst peak
+	for _, w := range s.worst {
+		if w.peak.over() > worst.over() {
+			worst = w.peak
+		}
+	}
+	return worst
+}
+
+// lone keeps the first op of greatest cost.
+func (o *overStream) lone(s *overSpell, p *piece) {
+	for i := p.fresh; i < p.allowed.len(); i++ {
+		if p.allowed.cost[i] > s.dearest.Cost {
+			s.dearest = o.run.Ops.At(int(p.allowed.row[i]))
+		}
+	}
+	for _, r := range o.rules.lenient {
+		s.broken = s.broken || s.dearest.Cost > r.most()
+	}
+}
+
+// convicted keeps what proves that nothing explains a key: the ops up to the last that
+// is needed.
+func (o *overStream) convicted(sp *spell, p *piece, last int) {
+	s := &sp.over
+	s.broken, s.crisis = true, true
+	if s.proven != nil {
+		return
+	}
+	if o.exhibit.admits(0, last+1) {
+		s.proven = o.show(&p.wide.allowed, span(0, last+1), sp.dropped == beginning)
+	}
+}
+
+// needed is the first allowed op that an explanation still needs.
+func (o *overStream) needed(sp *spell, p *piece) int {
+	s := &sp.over
+	n := p.allowed.len()
+	if s.broken {
+		return n
+	}
+	for i, w := range s.walkers {
+		ops, frontier := &p.allowed, p.to
+		if o.apart && i == len(s.walkers)-1 {
+			ops, frontier = &p.wide.allowed, p.wideTo
+		}
+		n = min(n, w.settle(ops, frontier))
+	}
+	if s.pieces != nil {
+		n = min(n, s.pieces.settle(p.wideTo))
+	}
+	return n
+}
+
+// carry takes what is to be carried on when the first n allowed ops are dropped, which
+// cost gone.
+func (o *overStream) carry(sp *spell, p *piece, cut, gone int64, n int) {
+	s := &sp.over
+	for i, r := range o.rules.kept {
+		if b, drains := r.(bucket); drains {
+			s.ebbs[i] = b.ebbing(p.history, &s.ebbs[i]).stop(cut, gone)
+		}
+	}
+	if s.broken {
+		s.walkers, s.pieces = nil, nil
+		return
+	}
+	for _, w := range s.walkers {
+		w.shift(n)
+	}
+	if s.pieces != nil {
+		s.pieces.shift(p.allowed.cost[:n])
+	}
+}
+
+// idle tells that the key may be put to rest.
+func (o *overStream) idle(sp *spell, frontier int64) bool {
+	s := &sp.over
+	if s.broken || s.pieces != nil {
+		return false
+	}
+	early := o.rules.wide.early(frontier)
+	for i, w := range s.walkers {
+		to := frontier
+		if o.apart && i == len(s.walkers)-1 {
+			to = early
+		}
+		if w.answer != explained || len(w.at) > 0 && !w.fresh(to) {
+			return false
+		}
+	}
+	for i, r := range o.rules.kept {
+		if b, drains := r.(bucket); drains && s.ebbs[i].best > b.count*(frontier-s.ebbs[i].at) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.ridges, func(r ridge) bool { return r.known })
+}
+
+func (o *overStream) rested(sp *spell) overRested {
+	r := overRested{most: o.most(sp), broken: sp.over.broken}
+	for i, w := range sp.over.walkers {
+		ok := w.answer == explained
+		if sp.past.known {
+			ok = ok && sp.past.over.settled[i]
+		}
+		r.settled = append(r.settled, ok)
+	}
+	return r
+}
+
+// most is the fullest stretch of a key under any rule, and at any time.
+func (o *overStream) most(sp *spell) peak {
+	if len(sp.over.most) == 0 {
+		return sp.past.over.most
+	}
+	var most peak
+	for i, c := range sp.over.most {
+		if p := c.peak(); i == 0 || p.over() > most.over() {
+			most = p
+		}
+	}
+	if past := sp.past; past.known && past.over.most.over() >= most.over() {
+		most = past.over.most
+	}
+	return most
+}

@@ -1,0 +1,147 @@
+package oracle
+
+import "slices"
+
+// walker explains ops that come in pieces. What can no longer be taken back is settled
+// and forgotten, but for what the pace needs of it: an op that is still to come is due
+// after the frontier, so whatever misses from now on is due after it, and a position
+// that must be taken back for its sake holds an op due later still.
+type walker struct {
+	explainer
+	rules []rule
+	paces []pace
+	// equal is the cost of every op so far, 0 before the first; differ: costs differ.
+	equal  int64
+	differ bool
+	// answer is explained until something could not be.
+	answer answer
+	// latest is the last op, in order of sent, of all that were served and settled.
+	latest int
+}
+
+// walkReplays is how many ops barriers may take up again for each op that comes.
+const walkReplays = 8
+
+func newWalker(rules []rule) *walker {
+	w := &walker{rules: rules, answer: explained, latest: -1}
+	w.reset(0)
+	w.replays = 64 * replaysLeast
+	return w
+}
+
+// go on with a piece: fresh is the first op that was not in the one before.
+func (w *walker) advance(ops *columns, fresh int, frontier int64) {
+	if w.answer != explained || ops.len() == 0 {
+		return
+	}
+	w.price(ops.cost[fresh:])
+	scaled := ops.scaled(w.rules)
+	if scaled == nil {
+		w.answer = undecided
+		return
+	}
+	if frontier != never {
+		frontier *= gridOf(w.rules)
+	}
+	w.replays += walkReplays * (ops.len() - fresh)
+	w.answer = w.serve(scaled, w.paces, frontier)
+	if w.answer == unexplained && w.differ {
+		w.answer = undecided
+	}
+}
+
+// price chooses the pace that fits the costs.
+func (w *walker) price(costs []int64) {
+	for _, cost := range costs {
+		if w.equal == 0 {
+			w.equal = cost
+			w.paces = paces(w.rules, cost, 0)
+		}
+		if cost != w.equal && !w.differ {
+			w.differ = true
+			for _, p := range w.paces {
+				p.differ(len(w.at))
+			}
+		}
+	}
+}
+
+// settle forgets what is final at the frontier. It returns the first op that is still
+// needed.
+func (w *walker) settle(ops *columns, frontier int64) int {
+	needed := ops.len()
+	if w.answer != explained {
+		return needed
+	}
+	for w.final < len(w.at) && ops.done[w.served[w.final]] <= frontier {
+		w.latest = max(w.latest, int(w.served[w.final]))
+		w.final++
+	}
+	for _, op := range w.served[w.final:] {
+		needed = min(needed, int(op))
+	}
+	for _, op := range w.waiting {
+		needed = min(needed, int(op))
+	}
+	w.forget(frontier)
+	return min(needed, w.released)
+}
+
+// now is a moment before which no position is served any more.
+func (w *walker) now(frontier int64) int64 {
+	if w.final < len(w.at) {
+		return w.at[max(0, w.final-1)]
+	}
+	return frontier * gridOf(w.rules)
+}
+
+// forget drops the positions that bear on nothing that is still to come. The last that
+// is final stays: what comes next is served no sooner.
+func (w *walker) forget(frontier int64) {
+	if w.final == 0 {
+		return
+	}
+	drop, now := w.final-1, w.now(frontier)
+	for _, p := range w.paces {
+		drop = min(drop, p.matters(w.at, w.final, now))
+	}
+	if drop == 0 {
+		return
+	}
+	w.at = w.at[:copy(w.at, w.at[drop:])]
+	w.served = w.served[:copy(w.served, w.served[drop:])]
+	w.barrier = w.barrier[:copy(w.barrier, w.barrier[min(drop, len(w.barrier)):])]
+	for _, p := range w.paces {
+		p.forget(drop)
+	}
+	w.final -= drop
+}
+
+// shift renumbers the ops after the first were dropped.
+func (w *walker) shift(dropped int) {
+	if w.answer != explained {
+		return
+	}
+	for i := range w.served {
+		w.served[i] -= min(w.served[i], uint32(dropped))
+	}
+	for i := range w.waiting {
+		w.waiting[i] -= uint32(dropped)
+	}
+	w.released -= dropped
+	w.latest = max(-1, w.latest-dropped)
+}
+
+// fresh tells that nothing of what came bears on what is still to come.
+func (w *walker) fresh(frontier int64) bool {
+	if w.answer != explained || w.final < len(w.at) || len(w.waiting) > 0 {
+		return false
+	}
+	now := w.now(frontier)
+	return !slices.ContainsFunc(w.paces, func(p pace) bool { return p.matters(w.at, w.final, now) < w.final })
+}
+
+// lastOp is the last op needed for the crisis.
+func (w *walker) lastOp() int {
+	return max(w.latest, int(slices.Max(w.served[:w.crisis+1])))
+}
