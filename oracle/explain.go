@@ -44,8 +44,9 @@ type explainer struct {
 	// crisis is the position that could not be served, after unexplained.
 	crisis int
 	// final is the first position that may still be taken back; those before it are
-	// kept for the pace of later ones.
-	final int
+	// kept for the pace of later ones. None of theirs is due after finalDue.
+	final    int
+	finalDue int64
 	// replays is how many ops barriers may still take up again.
 	replays int
 }
@@ -65,7 +66,7 @@ func (e *explainer) reset(n int) {
 	e.served = slices.Grow(e.served[:0], n)
 	e.barrier = e.barrier[:0]
 	e.waiting = e.waiting[:0]
-	e.released, e.crisis, e.final = 0, -1, 0
+	e.released, e.crisis, e.final, e.finalDue = 0, -1, 0, beginning
 	e.replays = replayFactor*n + replaysLeast
 }
 
@@ -92,6 +93,9 @@ func (e *explainer) serve(ops *columns, paces []pace, frontier int64) answer {
 			continue
 		}
 		k, least := e.culprit(ops, i)
+		if k < 0 && ops.done[op] < e.finalDue {
+			return undecided // A final position is in question.
+		}
 		if k < 0 {
 			e.crisis = i
 			return unexplained
@@ -125,7 +129,7 @@ func (e *explainer) next(ops *columns, paces []pace, i int, frontier int64) (op 
 			e.released++
 		}
 		op = e.waiting[0]
-		room := at
+		room := max(at, ops.sent[op])
 		for _, p := range paces {
 			room = max(room, p.after(e.at, i, ops.cost[op]))
 		}

@@ -1,5 +1,7 @@
 package oracle
 
+import "sort"
+
 // pieces explains ops whose costs differ as if each were many of one equal cost that
 // may be decided apart: when not even that can be explained, nothing can. Each time a
 // cost is no multiple of that one it begins anew with the ops that are listed.
@@ -39,15 +41,14 @@ func (p *pieces) advance(ops *columns, fresh int, frontier int64, rules []rule) 
 	return p.walker.answer
 }
 
-// settle returns the first op of which a piece is still needed.
-func (p *pieces) settle(frontier int64) int {
-	needed := p.walker.settle(p.cut, frontier)
-	for i, end := range p.ends {
-		if end > needed {
-			return i
-		}
+// settle is that of a walker; ops are counted whole.
+func (p *pieces) settle(n int, frontier int64) int {
+	first := 0
+	if n > 0 {
+		first = p.ends[n-1]
 	}
-	return len(p.ends)
+	needed := p.walker.settle(p.cut, first, frontier)
+	return min(n, sort.Search(len(p.ends), func(i int) bool { return p.ends[i] > needed }))
 }
 
 func (p *pieces) shift(costs []int64) {

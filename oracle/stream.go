@@ -286,16 +286,19 @@ func (s *stream) drop(sp *spell, p *piece, flying, cut, answered int64) {
 	for n < p.allowed.len() && p.allowed.done[n] <= cut {
 		n++
 	}
-	if s.over != nil {
-		n = min(n, s.over.needed(sp, p))
-	}
 	if s.spare >= 0 || n < p.allowed.len() || flying < p.to {
 		n = max(0, n-s.spareOf()) // The key is active.
+	}
+	if s.over != nil {
+		n = s.over.needed(sp, p, n)
 	}
 	charged := s.over != nil && s.run.Policy.ChargesRefusals
 	since := cut
 	if n < p.allowed.len() {
 		since = p.allowed.sent[n]
+	}
+	if n == 0 && s.spare > 0 {
+		since = beginning
 	}
 	rows := append(sp.rows[:0], p.allowed.row[n:]...)
 	gone := sum(p.allowed.cost[:n])
@@ -374,12 +377,16 @@ type resting struct {
 
 // forget joins a key with all others that stood alike: the fullest stands for them.
 func (s *stream) forget(name string, r rested) {
-	kind := fmt.Sprint(r.over.settled, r.over.most.over() > 0, r.doubt > 0)
-	f, known := s.forgotten[kind]
-	if known && f.over.most.over() >= r.over.most.over() {
-		name, r.over.most = f.name, f.over.most
+	most := func(r rested) peak { return s.over.most(&spell{past: r}) }
+	kind := fmt.Sprint(r.over.settled, most(r).over() > 0, r.doubt > 0)
+	doubt := r.doubt
+	if f, known := s.forgotten[kind]; known {
+		doubt = max(doubt, f.doubt)
+		if most(f.rested).over() >= most(r).over() {
+			name, r = f.name, f.rested
+		}
 	}
-	r.doubt = max(r.doubt, f.doubt)
+	r.doubt = doubt
 	s.forgotten[kind] = resting{name, r}
 }
 

@@ -61,7 +61,8 @@ type summitPeak struct {
 
 // overRested is what is remembered of a key at rest.
 type overRested struct {
-	most    peak
+	// most are the fullest stretches by rule, as of ops that were let through.
+	most    []crown
 	settled []bool // by walker
 	broken  bool
 }
@@ -205,24 +206,25 @@ func (o *overStream) convicted(sp *spell, p *piece, last int) {
 	}
 }
 
-// needed is the first allowed op that an explanation still needs.
-func (o *overStream) needed(sp *spell, p *piece) int {
+// needed is the first allowed op that an explanation still needs, when those before n
+// need not be listed any more.
+func (o *overStream) needed(sp *spell, p *piece, n int) int {
 	s := &sp.over
-	n := p.allowed.len()
 	if s.broken {
 		return n
 	}
+	needed := n
 	for i, w := range s.walkers {
 		ops, frontier := &p.allowed, p.to
 		if o.apart && i == len(s.walkers)-1 {
 			ops, frontier = &p.wide.allowed, p.wideTo
 		}
-		n = min(n, w.settle(ops, frontier))
+		needed = min(needed, w.settle(ops, n, frontier))
 	}
 	if s.pieces != nil {
-		n = min(n, s.pieces.settle(p.wideTo))
+		needed = min(needed, s.pieces.settle(n, p.wideTo))
 	}
-	return n
+	return needed
 }
 
 // carry takes what is to be carried on when the first n allowed ops are dropped, which
@@ -271,30 +273,35 @@ func (o *overStream) idle(sp *spell, frontier int64) bool {
 }
 
 func (o *overStream) rested(sp *spell) overRested {
-	r := overRested{most: o.most(sp), broken: sp.over.broken}
-	for i, w := range sp.over.walkers {
-		ok := w.answer == explained
-		if sp.past.known {
-			ok = ok && sp.past.over.settled[i]
-		}
-		r.settled = append(r.settled, ok)
+	r := overRested{broken: sp.over.broken}
+	for i := range o.rules.kept {
+		r.most = append(r.most, sp.fullest(i).allowed)
+	}
+	for i := range sp.over.walkers {
+		r.settled = append(r.settled, o.holds(sp, i))
 	}
 	return r
 }
 
-// most is the fullest stretch of a key under any rule, and at any time.
-func (o *overStream) most(sp *spell) peak {
+// fullest are the fullest stretches of a key by one rule, at any time.
+func (sp *spell) fullest(rule int) crowns {
 	if len(sp.over.most) == 0 {
-		return sp.past.over.most
+		return crowns{sp.past.over.most[rule], sp.past.over.most[rule]}
 	}
+	now := sp.over.most[rule]
+	if past := sp.past; past.known && past.over.most[rule].worth >= now.allowed.worth {
+		now.allowed = past.over.most[rule]
+	}
+	return now
+}
+
+// most is the fullest stretch of a key by any rule.
+func (o *overStream) most(sp *spell) peak {
 	var most peak
-	for i, c := range sp.over.most {
-		if p := c.peak(); i == 0 || p.over() > most.over() {
+	for i := range o.rules.kept {
+		if p := sp.fullest(i).peak(); i == 0 || p.over() > most.over() {
 			most = p
 		}
-	}
-	if past := sp.past; past.known && past.over.most.over() >= most.over() {
-		most = past.over.most
 	}
 	return most
 }

@@ -2,10 +2,12 @@ package oracle
 
 import "slices"
 
-// walker explains ops that come in pieces. What can no longer be taken back is settled
-// and forgotten, but for what the pace needs of it: an op that is still to come is due
-// after the frontier, so whatever misses from now on is due after it, and a position
-// that must be taken back for its sake holds an op due later still.
+// walker explains ops that come in pieces. Positions whose ops are not listed any more
+// are final and forgotten, but for what the pace needs of them. An op that is still to
+// come is due after the frontier, and what must be taken back for its sake is due later
+// still; that may make others miss which are due sooner, and so on, each by no more
+// than the longest op. Only when that reaches back to what is final does the walker not
+// know.
 type walker struct {
 	explainer
 	rules []rule
@@ -66,17 +68,20 @@ func (w *walker) price(costs []int64) {
 	}
 }
 
-// settle forgets what is final at the frontier. It returns the first op that is still
-// needed.
-func (w *walker) settle(ops *columns, frontier int64) int {
-	needed := ops.len()
+// settle makes final what was served before the first position that holds one of the
+// ops from n on. It returns the first op that is still needed.
+func (w *walker) settle(ops *columns, n int, frontier int64) int {
 	if w.answer != explained {
-		return needed
+		return n
 	}
-	for w.final < len(w.at) && ops.done[w.served[w.final]] <= frontier {
-		w.latest = max(w.latest, int(w.served[w.final]))
+	scale := gridOf(w.rules)
+	for w.final < len(w.at) && int(w.served[w.final]) < n {
+		op := w.served[w.final]
+		w.latest = max(w.latest, int(op))
+		w.finalDue = max(w.finalDue, ops.done[op]*scale)
 		w.final++
 	}
+	needed := min(n, w.released)
 	for _, op := range w.served[w.final:] {
 		needed = min(needed, int(op))
 	}
@@ -84,7 +89,7 @@ func (w *walker) settle(ops *columns, frontier int64) int {
 		needed = min(needed, int(op))
 	}
 	w.forget(frontier)
-	return min(needed, w.released)
+	return needed
 }
 
 // now is a moment before which no position is served any more.
