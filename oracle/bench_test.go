@@ -81,6 +81,9 @@ func (s *sequential) ask(at int64) bool {
 		return true
 	}
 	n := len(s.taken)
+	if s.policy.Algorithm == rlbench.FixedWindow {
+		at -= at % int64(l.Per) // Those of one window leave together.
+	}
 	if n >= int(l.Count) && s.taken[n-int(l.Count)] > at-int64(l.Per) {
 		return false
 	}

@@ -59,6 +59,15 @@ func BenchmarkFold(b *testing.B) {
 			b.ReportMetric(early, "MB@2/8")
 			b.ReportMetric(late, "MB@8/8")
 		})
+		b.Run(c.name+"/whole", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Judge(run); err != nil {
+					b.Fatal(err)
+				}
+				Accuracy(run)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/rlop")
+		})
 	}
 }
 

@@ -189,6 +189,8 @@ func differs(got, want rlbench.Finding, equal, all bool) string {
 		return ""
 	case !all && len(want.Witness) > 0 && got.Because == want.Because:
 		return "" // Of a bucket's charges not all are listed.
+	case got.Check == "never-starved" && got.Because == want.Because && strings.Contains(strings.Join(got.Proof, " "), "were not kept"):
+		return ""
 	case equal && !reflect.DeepEqual(got, want):
 		return "another finding"
 	}

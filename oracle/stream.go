@@ -66,7 +66,9 @@ type spell struct {
 	from, cut, next int64
 	// unlisted is the cost of ops of unknown outcome that are not listed any more.
 	unlisted int64
-	// dropped is when the last allowed op that is not listed any more was sent.
+	// old are the last allowed rows that are not needed any more but to show them in a
+	// witness. dropped is when the last before those was sent.
+	old      []uint32
 	dropped  int64
 	over     overSpell
 	starved  starvedSpell
@@ -178,7 +180,7 @@ func (s *stream) sweep(frontier int64) {
 	for k, sp := range s.spells {
 		if sp != nil {
 			s.settle(sp, &ops, frontier)
-			if len(sp.rows) == 0 && frontier != never && s.idle(sp, frontier) {
+			if len(sp.rows)+len(sp.old) == 0 && frontier != never && s.idle(sp, frontier) {
 				s.rest(sp)
 				s.spells[k] = nil
 			}
@@ -286,20 +288,11 @@ func (s *stream) drop(sp *spell, p *piece, flying, cut, answered int64) {
 	for n < p.allowed.len() && p.allowed.done[n] <= cut {
 		n++
 	}
-	if s.spare >= 0 || n < p.allowed.len() || flying < p.to {
-		n = max(0, n-s.spareOf()) // The key is active.
-	}
 	if s.over != nil {
 		n = s.over.needed(sp, p, n)
+		s.age(sp, p.allowed.row[:n], n == p.allowed.len() && flying == p.to)
 	}
 	charged := s.over != nil && s.run.Policy.ChargesRefusals
-	since := cut
-	if n < p.allowed.len() {
-		since = p.allowed.sent[n]
-	}
-	if n == 0 && s.spare > 0 {
-		since = beginning
-	}
 	rows := append(sp.rows[:0], p.allowed.row[n:]...)
 	gone := sum(p.allowed.cost[:n])
 	for _, done := range p.allowed.done[:n] {
@@ -307,7 +300,7 @@ func (s *stream) drop(sp *spell, p *piece, flying, cut, answered int64) {
 	}
 	refusedGone := int64(0)
 	for q, row := range p.denied.row {
-		if p.denied.done[q] >= answered || charged && (p.denied.done[q] > cut || p.denied.sent[q] >= since) {
+		if p.denied.done[q] >= answered || charged && p.denied.done[q] > cut {
 			rows = append(rows, row)
 		} else {
 			refusedGone += p.denied.cost[q]
@@ -332,14 +325,25 @@ func (s *stream) drop(sp *spell, p *piece, flying, cut, answered int64) {
 		s.starved.carry(sp, p, cut, gone+refusedGone)
 		s.over.carry(sp, p, cut, gone, n)
 	}
-	if n > 0 {
-		sp.dropped = p.allowed.sent[n-1]
-	}
 	slices.Sort(rows)
 	sp.rows, sp.cut = rows, cut
 }
 
-// spareOf is how many ops of one key stay listed for a witness.
+// age sets rows aside for a witness. Of an idle key none is needed: nothing that comes
+// can be broken together with them.
+func (s *stream) age(sp *spell, rows []uint32, idle bool) {
+	sp.old = append(sp.old, rows...)
+	drop := max(0, len(sp.old)-s.spareOf())
+	if idle && s.spare < 0 {
+		drop = len(sp.old)
+	}
+	if drop > 0 {
+		sp.dropped = int64(s.run.Ops.Sent[sp.old[drop-1]])
+		sp.old = sp.old[:copy(sp.old, sp.old[drop:])]
+	}
+}
+
+// spareOf is how many ops of one key are set aside for a witness.
 func (s *stream) spareOf() int {
 	if s.spare >= 0 {
 		return s.spare
@@ -409,6 +413,9 @@ func (s *stream) tidy() {
 		for _, row := range sp.rows {
 			live[row] = true
 		}
+		for _, row := range sp.old {
+			live[row] = true
+		}
 	}
 	spells := s.spells
 	rows, keys := s.ledger.keep(live, named)
@@ -421,6 +428,9 @@ func (s *stream) tidy() {
 		s.spells[keys[k]] = sp
 		for i, row := range sp.rows {
 			sp.rows[i] = rows[row]
+		}
+		for i, row := range sp.old {
+			sp.old[i] = rows[row]
 		}
 	}
 }

@@ -160,6 +160,7 @@ func (o *overStream) certain(sp *spell, p *piece) {
 		return
 	}
 	s.broken = true
+	ops = o.withOld(sp, ops, worst.from)
 	inside := whole(ops, worst.from, worst.to)
 	o.exhibit.release(s.proven)
 	if o.exhibit.admits(worst.over(), len(inside)) {
@@ -168,6 +169,25 @@ func (o *overStream) certain(sp *spell, p *piece) {
 	} else {
 		s.proven = nil
 	}
+}
+
+// withOld returns the ops with those before them that were set aside, if any of these
+// was sent at from or later.
+func (o *overStream) withOld(sp *spell, ops *columns, from int64) *columns {
+	n := len(sp.old)
+	if n == 0 || int64(o.run.Ops.Sent[sp.old[n-1]]) < from {
+		return ops
+	}
+	all := &columns{}
+	for _, row := range sp.old {
+		sent, done := int64(o.run.Ops.Sent[row]), int64(o.run.Ops.Done[row])
+		all.sent = append(all.sent, sent-o.rules.wide.at(sent))
+		all.done = append(all.done, done+o.rules.wide.at(done))
+		all.cost = append(all.cost, o.run.Ops.Cost[row])
+	}
+	all.sent, all.done = append(all.sent, ops.sent...), append(all.done, ops.done...)
+	all.cost, all.row = append(all.cost, ops.cost...), append(slices.Clone(sp.old), ops.row...)
+	return all
 }
 
 // worstOver is the worst stretch under any rule.
@@ -201,8 +221,8 @@ func (o *overStream) convicted(sp *spell, p *piece, last int) {
 	if s.proven != nil {
 		return
 	}
-	if o.exhibit.admits(0, last+1) {
-		s.proven = o.show(&p.wide.allowed, span(0, last+1), sp.dropped == beginning)
+	if last += 1 + len(sp.old); o.exhibit.admits(0, last) {
+		s.proven = o.show(o.withOld(sp, &p.wide.allowed, beginning), span(0, last), sp.dropped == beginning)
 	}
 }
 
