@@ -9,6 +9,8 @@ type Check struct {
 	// Promise says the promise that a policy makes in words; empty when the
 	// policy makes no such promise and the check does not apply.
 	Promise func(Policy) string
+	// OnRequest: it is judged only where somebody names it.
+	OnRequest bool
 	// Judge returns the Finding. It reads the Run and changes nothing.
 	Judge func(*Run) Finding
 }

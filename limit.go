@@ -1,6 +1,7 @@
 package rlbench
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -17,6 +18,9 @@ var perUnits = []struct {
 	{"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", 24 * time.Hour},
 }
 
+// daysMax is as many days as nanoseconds in 64 bits can count.
+const daysMax = math.MaxInt64 / int64(24*time.Hour)
+
 // ParseLimit reads COUNT/DURATION, where the duration is Go's form (1m30s), a
 // number of days (7d) or a bare unit (s, m, h, d): 100/1m, 10/s, 1/4ms. Both
 // parts are at least 1.
@@ -26,6 +30,9 @@ func ParseLimit(text string) (Limit, error) {
 		return Limit{}, fmt.Errorf("%q is not COUNT/DURATION, such as 100/1m", text)
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(count), 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return Limit{}, fmt.Errorf("%q: the count %q is beyond 64 bits", text, count)
+	}
 	if err != nil || n < 1 {
 		return Limit{}, fmt.Errorf("%q: the count %q is not a whole number of at least 1", text, count)
 	}
@@ -46,7 +53,10 @@ func ParsePer(text string) (time.Duration, error) {
 	}
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 64)
-		if err != nil || n < 1 || n > math.MaxInt64/int64(24*time.Hour) {
+		if errors.Is(err, strconv.ErrRange) || n > daysMax {
+			return 0, fmt.Errorf("%q is more than the %d days that fit", text, daysMax)
+		}
+		if err != nil || n < 1 {
 			return 0, fmt.Errorf("%q is not a number of days", text)
 		}
 		return time.Duration(n) * 24 * time.Hour, nil

@@ -209,6 +209,65 @@ func TestBannedCalls(t *testing.T) {
 	}
 }
 
+// The oracle is pure: no clock, network, goroutine or randomness, so that the same
+// evidence gives the same verdict on every machine.
+func TestOracleIsPure(t *testing.T) {
+	impure := []string{"math/rand", "math/rand/v2", "crypto/rand", "net", "net/http", "os", "os/exec", "syscall", "sync", "sync/atomic", "context", "log"}
+	clock := []string{"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"}
+	for _, s := range sources(t) {
+		if s.test || s.dir != "oracle" && s.dir != "." {
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			imported := strings.Trim(spec.Path.Value, `"`)
+			if contains(impure, imported) && !(s.dir == "." && imported == "context") {
+				t.Errorf("%s imports %s", s.name, imported)
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine", s.set.Position(n.Pos()))
+			case *ast.SelectorExpr:
+				if of, ok := n.X.(*ast.Ident); ok && of.Name == "time" && contains(clock, n.Sel.Name) {
+					t.Errorf("%s reads a clock: time.%s", s.set.Position(n.Pos()), n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// A variable of a package that begins without a value is there to be written to:
+// state that every user of the package would share.
+func TestNoPackageState(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.VAR || g.Doc != nil && strings.Contains(g.Doc.Text()+directives(g.Doc), "go:embed") {
+				continue
+			}
+			for _, spec := range g.Specs {
+				if v := spec.(*ast.ValueSpec); len(v.Values) == 0 && v.Names[0].Name != "_" {
+					t.Errorf("%s: %s is state of its package", s.set.Position(v.Pos()), v.Names[0].Name)
+				}
+			}
+		}
+	}
+}
+
+// directives are the comments that Text leaves out, such as go:embed.
+func directives(doc *ast.CommentGroup) string {
+	var all strings.Builder
+	for _, c := range doc.List {
+		all.WriteString(c.Text)
+	}
+	return all.String()
+}
+
 func TestNoInitFunctions(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, d := range s.file.Decls {

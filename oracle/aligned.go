@@ -32,13 +32,13 @@ func (a aligned) certain(ops *columns, due []uint32) peak {
 		return worst // Nothing to claim, or beyond whole numbers.
 	}
 	c := climb{slope: alignedSlope{a, a.number(ops.sent[0])}, ops: ops, due: due}
-	top, _ := c.walk(beginning, never, never)
+	top, _ := c.walk(beginning, forever, forever)
 	return a.run(top)
 }
 
 // spans tells whether whole numbers suffice for the room of so long a run of windows.
 func (a aligned) spans(length int64) bool {
-	return mulDiv(a.limit, length/a.length+3, 1) < never/2
+	return mulDiv(a.limit, length/a.length+3, 1) < forever/2
 }
 
 // run is the run of windows of a stretch.

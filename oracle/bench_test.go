@@ -81,8 +81,13 @@ func (s *sequential) ask(at int64) bool {
 		return true
 	}
 	n := len(s.taken)
-	if s.policy.Algorithm == rlbench.FixedWindow {
-		at -= at % int64(l.Per) // Those of one window leave together.
+	if l.Anchor == rlbench.Epoch {
+		at -= at % int64(l.Per)
+		if n >= int(l.Count) && s.taken[n-int(l.Count)] == at {
+			return false
+		}
+		s.taken = append(s.taken, at)
+		return true
 	}
 	if n >= int(l.Count) && s.taken[n-int(l.Count)] > at-int64(l.Per) {
 		return false
@@ -103,6 +108,9 @@ func BenchmarkJudge(b *testing.B) {
 	}{
 		{"window/1-key", 1, rlbench.Policy{Algorithm: rlbench.SlidingLog, Limits: []rlbench.Limit{{Count: perSecond * 4 / 5, Per: time.Second}}}},
 		{"window/many-keys", n / 100, rlbench.Policy{Algorithm: rlbench.SlidingLog, Limits: []rlbench.Limit{{Count: 8, Per: 10 * time.Second}}}},
+		{"aligned/1-key", 1, rlbench.Policy{Algorithm: rlbench.FixedWindow, Limits: []rlbench.Limit{{Count: perSecond * 4 / 5, Per: time.Second, Anchor: rlbench.Epoch}}}},
+		{"bucket/1-key", 1, rlbench.Policy{Algorithm: rlbench.GCRA, Limits: []rlbench.Limit{{Count: perSecond * 4 / 5, Per: time.Second, Burst: 1 + perSecond/10}}}},
+		{"bucket/many-keys", n / 100, rlbench.Policy{Algorithm: rlbench.GCRA, Limits: []rlbench.Limit{{Count: 8, Per: 10 * time.Second, Burst: 3}}}},
 	} {
 		run := saturated(n, c.keys, c.policy)
 		b.Run(c.name, func(b *testing.B) {

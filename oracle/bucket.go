@@ -53,7 +53,7 @@ func (b bucket) certain(ops *columns, due []uint32) peak {
 		return worst
 	}
 	c := climb{slope: bucketSlope{b, ops.sent[0]}, ops: ops, due: due}
-	top, _ := c.walk(beginning, never, never)
+	top, _ := c.walk(beginning, forever, forever)
 	return b.stretch(top.cost, top.x, top.y)
 }
 
@@ -131,7 +131,7 @@ type drain struct {
 type ebb struct{ at, best, x, before int64 }
 
 // beyond tells that it is so far from any room that sums may overflow.
-func (d ebb) beyond() bool { return max(d.best, -d.best) >= never/2 }
+func (d ebb) beyond() bool { return max(d.best, -d.best) >= forever/2 }
 
 // goOn goes on with a walk: what comes up to that moment has come.
 func (b bucket) goOn(s ebb, come []stair) *drain {

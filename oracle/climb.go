@@ -118,7 +118,7 @@ func (c *climb) ranks() []int32 {
 // move returns the ridge of the beginnings before next; asked is the position asked
 // for last, later the cost that is to be counted anew.
 func (c *climb) move(next, later int64, asked int32) ridge {
-	if next == never {
+	if next == forever {
 		return ridge{}
 	}
 	n := c.ops.len()

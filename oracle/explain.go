@@ -58,8 +58,8 @@ const (
 	replaysLeast = 1000
 )
 
-// never is a moment after every other. It leaves room for arithmetic.
-const never = -beginning
+// forever is a moment after every other. It leaves room for arithmetic.
+const forever = -beginning
 
 func (e *explainer) reset(n int) {
 	e.at = slices.Grow(e.at[:0], n)
@@ -73,7 +73,7 @@ func (e *explainer) reset(n int) {
 // explain serves all ops, which are in order of sent, at the given paces.
 func (e *explainer) explain(ops *columns, paces []pace) answer {
 	e.reset(ops.len())
-	return e.serve(ops, paces, never)
+	return e.serve(ops, paces, forever)
 }
 
 // serve goes on serving, as far as nothing sent at the frontier or later can change.

@@ -23,6 +23,9 @@ func Fitness(run *rlbench.Run) []string {
 type turnout struct {
 	ops, answered, absent int
 	first                 string
+	// unsent were not sent though the server was there, the first because of why.
+	unsent int
+	why    string
 }
 
 // fitness returns the reasons; the run's own ops were counted.
@@ -45,8 +48,16 @@ func (t *turnout) fitness(run *rlbench.Run) []string {
 	if t.absent > 0 {
 		reasons = append(reasons, fmt.Sprintf("the server was not there for %s of %d (%s)", count(t.absent, "op"), t.ops, t.first))
 	}
+	if t.unsent*unsentShare > t.ops && !run.Interrupted {
+		reasons = append(reasons, fmt.Sprintf("%d of the %d planned requests were not sent%s: what was asked is not what was planned", t.unsent, t.ops, inWords(t.why)))
+	}
 	return reasons
 }
+
+// unsentShare: when more than one in so many requests never left, for whatever
+// reason on our side, the limiter was not put to the test that was planned, and
+// that it passed says little.
+const unsentShare = 100
 
 func inWords(note string) string {
 	if note == "" {
@@ -67,15 +78,27 @@ func (t *turnout) add(ops *rlbench.Ops) {
 			t.answered++
 			continue
 		}
-		if ops.Error == nil || int(ops.Error[i]) >= len(gone) {
-			continue
+		text, absent := "", false
+		if ops.Error != nil && int(ops.Error[i]) < len(gone) {
+			text, absent = ops.Errors[ops.Error[i]], gone[ops.Error[i]]
 		}
-		if at := ops.Error[i]; gone[at] {
-			if t.absent == 0 {
-				t.first = ops.Errors[at]
-			}
-			t.absent++
+		t.missed(outcome, text, absent)
+	}
+}
+
+// missed counts an op without an answer.
+func (t *turnout) missed(outcome rlbench.Outcome, text string, absent bool) {
+	switch {
+	case absent:
+		if t.absent == 0 {
+			t.first = text
 		}
+		t.absent++
+	case outcome == rlbench.Unsent:
+		if t.unsent == 0 {
+			t.why = text
+		}
+		t.unsent++
 	}
 }
 

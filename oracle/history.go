@@ -28,6 +28,9 @@ type history struct {
 	allowed, unknown, denied columns
 	// byDone is the order of allowed.done, once it was asked for.
 	byDone []uint32
+	// wide is the history widened by wideBy, once that was asked for.
+	wide   *history
+	wideBy doubt
 }
 
 // due returns the order in which the allowed ops were done.
@@ -42,7 +45,7 @@ func (h *history) due() []uint32 {
 // number. It reuses the history's columns, so that one history can serve every
 // key in turn.
 func (h *history) split(ops *rlbench.Ops, key string, rows []uint32) {
-	h.key, h.byDone = key, nil
+	h.key, h.byDone, h.wide = key, nil, nil
 	kinds := [...]*columns{rlbench.Allowed: &h.allowed, rlbench.Unknown: &h.unknown, rlbench.Denied: &h.denied}
 	var count [len(kinds)]int
 	for _, r := range rows {

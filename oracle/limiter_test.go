@@ -21,6 +21,8 @@ type clocked struct {
 	// whole steps, so that only refusals, which are judged with twice the resolution,
 	// must stand it.
 	jitter bool
+	// goesBack: it may then read less than before, and the design does not mind it.
+	goesBack bool
 }
 
 func oneLimit(algorithm rlbench.Algorithm, anchor rlbench.Anchor) func(*rand.Rand) rlbench.Policy {
@@ -61,6 +63,10 @@ var clockedLimiters = []clocked{
 		why: "bucket on a clock that reads late or early", policy: oneLimit(rlbench.GCRA, ""), jitter: true,
 		decide: bucketDecides,
 	},
+	{
+		why: "bucket that keeps its arrival time only, on a clock that goes back", policy: oneLimit(rlbench.GCRA, ""),
+		jitter: true, goesBack: true, decide: bucketDecides,
+	},
 }
 
 func heldSince(log []decision, after int64) int64 {
@@ -98,6 +104,8 @@ func (c clocked) play(random *rand.Rand) *rlbench.Run {
 		reading := floorDiv(at+off, int64(p.Resolution)) * int64(p.Resolution)
 		if c.jitter {
 			reading = at + random.Int64N(2*int64(p.Resolution)+1) - int64(p.Resolution)
+		}
+		if c.jitter && !c.goesBack {
 			reading = max(reading, last) // It never credits the same time twice.
 		}
 		last = reading

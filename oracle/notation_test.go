@@ -16,7 +16,7 @@ import (
 //	aligned L=2 W=7    the windows lie at the epoch; offset=3 error=1 of its clock
 //	first L=2 W=7      the windows open with the first request
 //	counter L=2 W=7    a sliding counter over such windows
-//	r=3/4 b=2          a bucket
+//	r=3/4 b=2          a bucket; gcra before it: one that keeps its arrival time only
 //	A2[1,5]            allowed, cost 2, sent at 1, done at 5; D denied, U unknown
 //
 // A tick is a nanosecond. The run is complete and its clock was read.
@@ -28,7 +28,7 @@ func run(t testing.TB, text string) *rlbench.Run {
 	}
 	r := &rlbench.Run{Target: "history", Complete: true, Clock: rlbench.LimiterClock{Stated: true}}
 	r.Policy.Algorithm = rlbench.SlidingLog
-	anchor := rlbench.Anchor("")
+	anchor, bucket := rlbench.Anchor(""), rlbench.TokenBucket
 	for _, word := range strings.Fields(head) {
 		name, value, _ := strings.Cut(word, "=")
 		last := len(r.Policy.Limits) - 1
@@ -38,6 +38,8 @@ func run(t testing.TB, text string) *rlbench.Run {
 			anchor = map[string]rlbench.Anchor{"aligned": rlbench.Epoch, "first": rlbench.FirstRequest}[name]
 		case "counter":
 			r.Policy.Algorithm = rlbench.SlidingCounter
+		case "gcra":
+			bucket = rlbench.GCRA
 		case "charges":
 			r.Policy.ChargesRefusals = true
 		case "L":
@@ -46,7 +48,7 @@ func run(t testing.TB, text string) *rlbench.Run {
 			r.Policy.Limits[last].Per = time.Duration(number(t, value))
 		case "r":
 			count, per, _ := strings.Cut(value, "/")
-			r.Policy.Algorithm = rlbench.TokenBucket
+			r.Policy.Algorithm = bucket
 			r.Policy.Limits = append(r.Policy.Limits, rlbench.Limit{Count: number(t, count), Per: time.Duration(number(t, per))})
 		case "b":
 			r.Policy.Limits[last].Burst = number(t, value)
@@ -122,6 +124,9 @@ func text(r *rlbench.Run) string {
 		case r.Policy.Algorithm == rlbench.SlidingCounter:
 			words = append(words, fmt.Sprintf("counter L=%d W=%d", l.Count, int64(l.Per)))
 		case r.Policy.Algorithm.Bucket():
+			if r.Policy.Algorithm == rlbench.GCRA {
+				words = append(words, "gcra")
+			}
 			words = append(words, fmt.Sprintf("r=%d/%d b=%d", l.Count, int64(l.Per), l.Burst))
 		default:
 			kind := map[rlbench.Anchor]string{rlbench.Epoch: "aligned ", rlbench.FirstRequest: "first "}[l.Anchor]

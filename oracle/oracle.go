@@ -25,6 +25,10 @@ type promise struct {
 	words func(rlbench.Policy) string
 	// open returns a judge, or why none can be had for this Run.
 	open func(*evidence) (judge, string)
+	// onRequest: it is judged only where it is named. A weaker design may keep what its
+	// policy says and still not decide as the model does, and only traffic made for it
+	// shows whether keys are apart.
+	onRequest bool
 }
 
 // promises are all checks, in the order in which they are listed.
@@ -38,6 +42,18 @@ func promises() []promise {
 			name: "never-starved", about: "no request was refused while the promise had room for it",
 			words: starvedWords, open: openStarved,
 		},
+		{
+			name: "own-model", about: "every decision is the one that the exact model of the algorithm makes",
+			words: modelWords, open: openOwnModel, onRequest: true,
+		},
+		{
+			name: "even-outflow", about: "what a leaky queue lets out keeps its spacing",
+			words: outflowWords, open: openOutflow,
+		},
+		{
+			name: "key-isolation", about: "one key's traffic changes nothing for another",
+			words: isolationWords, open: openIsolation, onRequest: true,
+		},
 	}
 }
 
@@ -46,7 +62,7 @@ func Checks() []rlbench.Check {
 	var checks []rlbench.Check
 	for _, p := range promises() {
 		checks = append(checks, rlbench.Check{
-			Name: p.name, About: p.about, Promise: p.words,
+			Name: p.name, About: p.about, Promise: p.words, OnRequest: p.onRequest,
 			Judge: func(run *rlbench.Run) rlbench.Finding {
 				findings, err := Judge(run, p.name)
 				if err != nil {
@@ -60,7 +76,7 @@ func Checks() []rlbench.Check {
 }
 
 // Judge returns the Finding of each named check on the Run, in the order of the
-// names; with no names, of every check whose promise the policy makes. It deals the
+// names; with no names, those of [Default]. It deals the
 // Run to its keys once for all of them, and reads it only. The error names a check
 // that does not exist, or what is wrong with the form of the Run.
 func Judge(run *rlbench.Run, names ...string) ([]rlbench.Finding, error) {
@@ -112,10 +128,24 @@ func (e *evidence) show(judges []judge) {
 	}
 }
 
+// Default returns the names of the checks that apply to a policy without being asked
+// for: it makes their promise, and they are not judged on request only. To judge one
+// of the others beside them, as a scenario does that expects something of it, add its
+// name.
+func Default(policy rlbench.Policy) []string {
+	var names []string
+	for _, p := range promises() {
+		if !p.onRequest && p.words(policy) != "" {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
 func choose(policy rlbench.Policy, names []string) ([]promise, error) {
 	all := promises()
 	if len(names) == 0 {
-		return slices.DeleteFunc(all, func(p promise) bool { return p.words(policy) == "" }), nil
+		names = Default(policy)
 	}
 	var chosen []promise
 	for _, name := range names {

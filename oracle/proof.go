@@ -100,7 +100,7 @@ func inferences(ops *columns, rules []rule, equal int64) []string {
 	rounds(scaled, paces(rules, equal, ops.len()), func(s step, slots []int64) {
 		line := fmt.Sprintf("in order of time, %s; so by %s at most %d of the %d can have been decided",
 			saySlots(slots, s.upTo, say), say(s.to), s.upTo, len(slots))
-		line += fmt.Sprintf("; %d of them lie whole in [%s, %s]", s.whole, say(s.from), say(s.to))
+		line += fmt.Sprintf("; whole in [%s, %s]: %d of them", say(s.from), say(s.to), s.whole)
 		if before := s.upTo - s.whole; before >= 0 {
 			line += fmt.Sprintf(", so decision %d is not before %s", before+1, say(s.from))
 		} else {

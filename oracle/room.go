@@ -10,6 +10,28 @@ import (
 // it would have fitted. So a room finds the fullest moment: what may have been
 // charged there besides the refused op.
 
+// sents are the sents of each kind of charge.
+func (c *charges) sents() [][]int64 {
+	lists := [][]int64{c.stays.sent}
+	for _, ends := range c.ends {
+		lists = append(lists, ends.sent)
+	}
+	return lists
+}
+
+// highestAt raises full to the greatest value at a sent of any charge, each later by
+// delay, in (after[q], to[q]]. walk begins a walk over the values, upwards in time.
+func (c *charges) highestAt(full []int64, delay int64, after, to []int64, walk func() func(sent int64) int64, asked func(q int) bool) {
+	for _, sents := range c.sents() {
+		at := walk()
+		c.scratch = slices.Grow(c.scratch[:0], len(sents))
+		for _, t := range sents {
+			c.scratch = append(c.scratch, at(t))
+		}
+		highest(full, sents, c.scratch, delay, after, to, asked)
+	}
+}
+
 // room finds how full one limit may have been for each refusal of a key.
 type room interface {
 	// fullest sets full[q], for each refusal q of the key, to the most that may have
@@ -47,6 +69,8 @@ type charges struct {
 	// left is when the last of those was done; partial: some of them counted.
 	left    int64
 	partial bool
+	// scratch is working space, one value for each charge of a kind.
+	scratch []int64
 }
 
 // newCharges gathers the charges of a key.
@@ -87,12 +111,8 @@ func (l *level) between(out, to int64) int64 {
 
 // moments returns every sent of a charge, in order: between them nothing rises.
 func (c *charges) moments() []int64 {
-	lists := [][]int64{c.stays.sent}
-	for _, ends := range c.ends {
-		lists = append(lists, ends.sent)
-	}
 	var all []int64
-	for _, list := range lists {
+	for _, list := range c.sents() {
 		all = merge(all, list)
 	}
 	return all
@@ -119,11 +139,16 @@ func merge(a, b []int64) []int64 {
 // downwards, and of those seen only the ones that rise above all sooner ones are
 // kept: the answer is the last of them in reach.
 func highest(full, moments, values []int64, delay int64, after, to []int64, asked func(q int) bool) {
+	highestOf(full, func(i int) int64 { return moments[i] + delay }, values, after, to, asked)
+}
+
+// highestOf is highest where moment gives the moment of each value.
+func highestOf(full []int64, moment func(i int) int64, values, after, to []int64, asked func(q int) bool) {
 	// stack holds positions with the greatest value, and latest moment, first.
 	var stack []int
-	i := len(moments)
+	i := len(values)
 	for q := len(after) - 1; q >= 0; q-- {
-		for i > 0 && moments[i-1]+delay > after[q] {
+		for i > 0 && moment(i-1) > after[q] {
 			i--
 			for len(stack) > 0 && values[stack[len(stack)-1]] <= values[i] {
 				stack = stack[:len(stack)-1]
@@ -133,7 +158,7 @@ func highest(full, moments, values []int64, delay int64, after, to []int64, aske
 		if !asked(q) {
 			continue
 		}
-		at := sort.Search(len(stack), func(k int) bool { return moments[stack[k]]+delay <= to[q] })
+		at := sort.Search(len(stack), func(k int) bool { return moment(stack[k]) <= to[q] })
 		if at < len(stack) {
 			full[q] = max(full[q], values[stack[at]])
 		}

@@ -29,13 +29,18 @@ func (a alignedRoom) fullest(h *history, c *charges, full []int64) {
 	}
 	a.raise(c, full, first)
 	a.raise(c, full, refused.done)
-	moments := c.moments()
-	values := make([]int64, len(moments))
-	l := c.level()
-	for i, t := range moments {
-		values[i] = l.between(a.reach(t))
+	between := func(q int) bool { return ends[q] < last[q] && c.fits(refused, full, q, a.limit) }
+	wide := false
+	for q := 0; q < n && !wide; q++ {
+		wide = between(q)
 	}
-	highest(full, moments, values, 0, ends, last, func(q int) bool { return c.fits(refused, full, q, a.limit) })
+	if wide {
+		walk := func() func(int64) int64 {
+			l := c.level()
+			return func(t int64) int64 { return l.between(a.reach(t)) }
+		}
+		c.highestAt(full, 0, ends, last, walk, between)
+	}
 	c.ownOff(refused, full)
 }
 
@@ -61,9 +66,8 @@ func (a alignedRoom) held(h *history, c *charges, q int) []uint32 {
 func (a alignedRoom) emptiest(h *history, c *charges, least []int64) {
 	l := &level{}
 	for i, ends := range c.ends {
-		kept, due := ends.without(c.due[i], func(k uint32) bool { return a.number(ends.sent[k]) != a.number(ends.done[k]) })
-		l.rise = append(l.rise, kept.late(due))
-		l.fall = append(l.fall, kept.early())
+		late, early := ends.firm(c.due[i], func(k int) bool { return a.number(ends.sent[k]) != a.number(ends.done[k]) })
+		l.rise, l.fall = append(l.rise, late), append(l.fall, early)
 	}
 	for q, t := range h.denied.sent {
 		least[q] = 0

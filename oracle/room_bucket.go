@@ -1,12 +1,22 @@
 package oracle
 
+import "slices"
+
 // bucketRoom is a bucket that drains: what was charged gives back count for every
 // nanosecond. The doubt of the limiter's clock comes off each gap, so that even a
 // refusal of the whole burst can be found wrong: a stretch gives back only what it
 // does when it is late shorter.
+//
+// A generic cell rate algorithm keeps no time but that at which its bucket will have
+// drained, so that to a clock which reads less than before the bucket is fuller than it
+// ever was: what came of late counts, and the rate times late on top. Smallest history
+// that is lawful only so, and not for a token bucket: "gcra res=1 r=1/3 b=2: A[1,1]
+// D[1,1]" (read at 1 and at 0).
 type bucketRoom struct {
 	bucket
 	late int64
+	// uncredits: what a clock that goes back has given it takes again.
+	uncredits bool
 }
 
 func (b bucketRoom) capacity() int64 { return b.most() }
@@ -29,13 +39,8 @@ func (b bucketRoom) fullest(h *history, c *charges, full []int64) {
 		more = more || c.fits(refused, full, q, b.capacity())
 	}
 	if more {
-		moments := c.moments()
-		values := make([]int64, len(moments))
-		at = b.levels(h, c)
-		for i, t := range moments {
-			values[i] = at(t)
-		}
-		highest(full, moments, values, 0, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, b.capacity()) })
+		walk := func() func(int64) int64 { return b.levels(h, c) }
+		c.highestAt(full, 0, refused.sent, refused.done, walk, func(q int) bool { return c.fits(refused, full, q, b.capacity()) })
 	}
 	c.ownOff(refused, full)
 }
@@ -48,7 +53,7 @@ func (b bucketRoom) suffices(h *history, c *charges) bool {
 // levels returns the most that may be in the bucket at moments that never fall, in
 // whole costs rounded up.
 func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
-	l := c.level()
+	l, recent := c.level(), c.level()
 	drain := c.levelWalk(b.bucket, h.first()-b.late, l.fall)
 	begin := drain.begin
 	return func(t int64) int64 {
@@ -58,14 +63,18 @@ func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
 		}
 		until := t - b.late
 		drained, _, _ := drain.drained(until)
-		return ceilDiv(b.per*sent-b.count*(until-begin)+drained, b.per)
+		most := b.per*sent - b.count*(until-begin) + drained
+		if came := recent.between(until-1, t); b.uncredits && came > 0 {
+			most = max(most, b.per*came+b.count*b.late)
+		}
+		return ceilDiv(most, b.per)
 	}
 }
 
 // emptiest is the least that must be in the bucket: what was done before t, less what
 // was sent before x, less what the time from x to t gave back, for the best x. It
-// only falls but where a charge is done, so the last moment of the refusal's interval
-// and the dones in it are looked at. Charges that span [x, t] are missed: what it
+// only falls but where a charge is done, so both ends of the refusal's interval and
+// the dones in it are looked at. Charges that span [x, t] are missed: what it
 // finds is there, but there may be more.
 func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
 	refused := &h.denied
@@ -75,36 +84,25 @@ func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
 	}
 	begin := h.first()
 	at := b.floors(c, begin)
-	for _, q := range order(refused.done) {
-		least[q] = -at(refused.done[q])
+	for q, t := range refused.sent {
+		least[q] = -at(t)
 	}
-	var dones []int64
-	for i, ends := range c.ends {
-		sorted := make([]int64, len(c.due[i]))
-		for k, op := range c.due[i] {
-			sorted[k] = ends.done[op]
-		}
-		dones = merge(dones, sorted)
-	}
-	values := make([]int64, len(dones))
 	at = b.floors(c, begin)
-	for i, t := range dones {
-		values[i] = -at(t)
+	for _, q := range order(refused.done) {
+		least[q] = max(least[q], -at(refused.done[q]))
 	}
-	// A done at the refusal's own sent counts: moments from just before it on.
-	highest(least, dones, values, 1, refused.sent, refused.after(), func(q int) bool { return refused.cost[q]-least[q] > b.capacity() })
+	for i, ends := range c.ends {
+		at = b.floors(c, begin)
+		c.scratch = slices.Grow(c.scratch[:0], len(c.due[i]))
+		for _, op := range c.due[i] {
+			c.scratch = append(c.scratch, -at(ends.done[op]))
+		}
+		moment := func(k int) int64 { return ends.done[c.due[i][k]] }
+		highestOf(least, moment, c.scratch, refused.sent, refused.done, func(q int) bool { return refused.cost[q]-least[q] > b.capacity() })
+	}
 	for q := range least {
 		least[q] = -least[q]
 	}
-}
-
-// after returns the moments just after each done.
-func (c *columns) after() []int64 {
-	after := make([]int64, len(c.done))
-	for i, t := range c.done {
-		after[i] = t + 1
-	}
-	return after
 }
 
 // floors returns the least that must be in the bucket, before anything decided at the

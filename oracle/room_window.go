@@ -18,13 +18,11 @@ func (w windowRoom) fullest(h *history, c *charges, full []int64) {
 		late = late || c.fits(refused, full, q, w.limit)
 	}
 	if late {
-		moments := c.moments()
-		values := make([]int64, len(moments))
-		l = c.level()
-		for i, t := range moments {
-			values[i] = l.between(t-w.length, t)
+		walk := func() func(int64) int64 {
+			l := c.level()
+			return func(t int64) int64 { return l.between(t-w.length, t) }
 		}
-		highest(full, moments, values, 0, refused.sent, refused.done, func(q int) bool { return c.fits(refused, full, q, w.limit) })
+		c.highestAt(full, 0, refused.sent, refused.done, walk, func(q int) bool { return c.fits(refused, full, q, w.limit) })
 	}
 	c.ownOff(refused, full)
 }
@@ -57,26 +55,20 @@ func (w windowRoom) held(h *history, c *charges, q int) []uint32 {
 // grows. Ops as long as the window are never in it for certain.
 func (w windowRoom) emptiest(h *history, c *charges, least []int64) {
 	refused := &h.denied
-	var sents []int64
-	l := &level{}
-	again := &level{}
-	for i, ends := range c.ends {
-		kept, due := ends.without(c.due[i], func(k uint32) bool { return ends.done[k]-ends.sent[k] >= w.length })
-		sents = merge(sents, kept.sent)
-		for _, into := range []*level{l, again} {
-			into.rise = append(into.rise, kept.late(due))
-			into.fall = append(into.fall, kept.early())
-		}
-	}
 	// highest finds the greatest, so all is counted below 0.
+	walk := func() func(int64) int64 {
+		l := &level{}
+		for i, ends := range c.ends {
+			late, early := ends.firm(c.due[i], func(k int) bool { return ends.done[k]-ends.sent[k] >= w.length })
+			l.rise, l.fall = append(l.rise, late), append(l.fall, early)
+		}
+		return func(left int64) int64 { return -l.between(left, left+w.length-1) }
+	}
+	at := walk()
 	for q, t := range refused.sent {
-		least[q] = -l.between(t-w.length, t-1)
+		least[q] = at(t - w.length)
 	}
-	values := make([]int64, len(sents))
-	for i, t := range sents {
-		values[i] = -again.between(t, t+w.length-1)
-	}
-	highest(least, sents, values, w.length, refused.sent, refused.done, func(q int) bool { return refused.cost[q]-least[q] > w.limit })
+	c.highestAt(least, w.length, refused.sent, refused.done, walk, func(q int) bool { return refused.cost[q]-least[q] > w.limit })
 	for q := range least {
 		least[q] = -least[q]
 	}

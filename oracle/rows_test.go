@@ -32,7 +32,6 @@ var overRows = []struct {
 	{"a lone cost above the limit, however long it took", "L=2 W=1: A3[0,9]", fail},
 	{"an unknown op never accuses", "L=1 W=2: A[1,1] U[1,1] U[2,2]", pass},
 	{"a refusal never accuses", "L=1 W=2: A[1,1] D[1,1] D[2,2]", pass},
-	{"an unsent op cannot have been charged", "L=1 W=2: A[1,1] N[1,1]", pass},
 	{"unit pieces fit where the whole does not, and nobody can pack faster: not settled", "L=2 W=3: A[6,6] A2[5,8]", open},
 
 	{"a resolution is part of the promise: just over W-res apart", "res=2 L=1 W=4: A[1,1] A[3,3]", pass},
@@ -115,6 +114,11 @@ var starvedRows = []struct {
 	{"a bucket: even the whole burst can be found wrong", "res=1 r=1/4 b=2: D2[9,9]", fail},
 	{"a bucket: a clock that may read early and late gives back less", "res=1 r=1/4 b=1: A[0,0] D[5,5]", pass},
 	{"a bucket: but no less", "res=1 r=1/4 b=1: A[0,0] D[6,6]", fail},
+	{"a bucket: a clock that goes back takes nothing again", "res=1 r=1/3 b=2: A[1,1] D[1,1]", fail},
+	{"gcra: it takes again what it has given", "gcra res=1 r=1/3 b=2: A[1,1] D[1,1]", pass},
+	{"gcra: but no more than the clock can go back", "gcra res=1 r=1/3 b=2: A[1,1] D[4,4]", fail},
+	{"gcra: and not from nobody", "gcra res=1 r=1/3 b=2: D2[1,1]", fail},
+	{"gcra: a clock without steps does not go back", "gcra r=1/3 b=2: A[1,1] D[1,1]", fail},
 	{"a bucket: at one instant the order is unknown", "r=1/4 b=1: A[9,9] D[9,9]", pass},
 	{"first request: what ends a window may come a step late", "first res=1 L=1 W=4: A[0,0] D[4,4]", pass},
 	{"first request: but no later", "first res=1 L=1 W=4: A[0,0] D[5,5]", fail},
@@ -199,6 +203,9 @@ func TestFlawsOfTheEvidence(t *testing.T) {
 		{"wherever it is, two edges would be needed", "never-over", "aligned L=1 W=20: A[1,1] A[2,2] A[3,3]", func(r *rlbench.Run) { r.Clock.Stated = false }, fail},
 		{"wherever it is, there was room", "never-over", "aligned L=2 W=20: A[1,1] A[2,2]", func(r *rlbench.Run) { r.Clock.Stated = false }, pass},
 		{"a run cut short is judged as far as it came", "never-over", kept, func(r *rlbench.Run) { r.Interrupted = true }, pass},
+		{"what did not leave because the run was cut short cannot have been charged", "never-over", "L=1 W=2: A[1,1] N[1,1]", func(r *rlbench.Run) { r.Interrupted = true }, pass},
+		{"half of the planned load never left: the limiter was not put to the test", "never-over", "L=1 W=2: A[1,1] N[1,1]", func(*rlbench.Run) {}, open},
+		{"load that never left does not mend a full window", "never-over", over + " N[1,1] N[1,1]", func(*rlbench.Run) {}, fail},
 	}
 	for _, row := range rows {
 		r := run(t, row.history)

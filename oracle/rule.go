@@ -95,6 +95,9 @@ func (d doubt) widen(h *history) *history {
 	if d.none() {
 		return h
 	}
+	if h.wide != nil && h.wideBy == d {
+		return h.wide
+	}
 	wide := &history{key: h.key, allowed: h.allowed, unknown: h.unknown, denied: h.denied, byDone: h.due()}
 	for _, c := range []*columns{&wide.allowed, &wide.unknown, &wide.denied} {
 		c.sent, c.done = slices.Clone(c.sent), slices.Clone(c.done)
@@ -105,6 +108,7 @@ func (d doubt) widen(h *history) *history {
 			c.done[i] = t + d.at(t)
 		}
 	}
+	h.wide, h.wideBy = wide, d
 	return wide
 }
 

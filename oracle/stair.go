@@ -5,7 +5,9 @@ type stair struct {
 	at   []int64
 	cost []int64
 	// by is the order in which at rises; nil when it rises as it is.
-	by   []uint32
+	by []uint32
+	// skip tells which to leave out; nil for none.
+	skip func(i int) bool
 	next int
 	sum  int64
 }
@@ -20,7 +22,9 @@ func (s *stair) through(t int64) int64 {
 		if s.at[i] > t {
 			break
 		}
-		s.sum += s.cost[i]
+		if s.skip == nil || !s.skip(i) {
+			s.sum += s.cost[i]
+		}
 	}
 	return s.sum
 }
@@ -41,3 +45,11 @@ func (s *stair) peek() (at int64, more bool) {
 func (c *columns) early() stair { return stair{at: c.sent, cost: c.cost} }
 
 func (c *columns) late(due []uint32) stair { return stair{at: c.done, cost: c.cost, by: due} }
+
+// firm walks what was certainly charged within one window: late less early, without
+// the ops for which skip holds because no window can hold them whole.
+func (c *columns) firm(due []uint32, skip func(i int) bool) (late, early stair) {
+	late, early = c.late(due), c.early()
+	late.skip, early.skip = skip, skip
+	return late, early
+}

@@ -38,6 +38,7 @@ type starved struct {
 	refusals int
 	// begin is the moment from which on everything decided is in the evidence.
 	begin int64
+	last  *charges
 	tally
 }
 
@@ -120,10 +121,6 @@ func (s *starved) doubted(h *history, c *charges) int {
 	return doubted
 }
 
-func (s *starved) charges(h *history) *charges {
-	return newCharges(h, s.run.Policy.ChargesRefusals)
-}
-
 // conclude rules on a key of which so many refusals were wrong for certain, convicted
 // the worst of them, and so many more if the limiter's clock was right.
 func (s *starved) conclude(convicted ruling, wrong, doubted int, doubt int64) ruling {
@@ -182,6 +179,16 @@ func (s *starved) spare(h *history, c *charges, rooms []room) []int64 {
 		}
 	}
 	return least
+}
+
+// charges gathers the charges of a key, which keep their working space.
+func (s *starved) charges(h *history) *charges {
+	c := newCharges(h, s.run.Policy.ChargesRefusals)
+	if s.last != nil {
+		c.scratch = s.last.scratch
+	}
+	s.last = c
+	return c
 }
 
 // convict writes the ruling on the refusal that had most room.

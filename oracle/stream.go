@@ -111,7 +111,7 @@ func streams(p rlbench.Policy) bool {
 }
 
 func newStream(head *rlbench.Run) *stream {
-	s := &stream{run: *head, ledger: newLedger(), rested: map[string]rested{}, forgotten: map[string]resting{}, batch: batchOps, spare: -1, begin: never}
+	s := &stream{run: *head, ledger: newLedger(), rested: map[string]rested{}, forgotten: map[string]resting{}, batch: batchOps, spare: -1, begin: forever}
 	s.evidence = &evidence{run: &s.run}
 	s.accuracy = newAccuracyStream(s.evidence)
 	for _, w := range s.accuracy.windows {
@@ -180,13 +180,13 @@ func (s *stream) sweep(frontier int64) {
 	for k, sp := range s.spells {
 		if sp != nil {
 			s.settle(sp, &ops, frontier)
-			if len(sp.rows)+len(sp.old) == 0 && frontier != never && s.idle(sp, frontier) {
+			if len(sp.rows)+len(sp.old) == 0 && frontier != forever && s.idle(sp, frontier) {
 				s.rest(sp)
 				s.spells[k] = nil
 			}
 		}
 	}
-	if frontier != never {
+	if frontier != forever {
 		s.tidy()
 	}
 }
@@ -250,7 +250,7 @@ func (s *stream) settle(sp *spell, ops *rlbench.Ops, frontier int64) {
 		s.starved.piece(sp, &p)
 	}
 	s.accuracy.piece(sp, &p)
-	if frontier != never {
+	if frontier != forever {
 		s.drop(sp, &p, flying, max(sp.cut, flying-s.horizon-2*s.wide.margin(frontier)), answered)
 		sp.from = frontier
 	}
@@ -258,7 +258,7 @@ func (s *stream) settle(sp *spell, ops *rlbench.Ops, frontier int64) {
 
 // early is the earliest that the limiter's clock can have read at a frontier.
 func (d doubt) early(frontier int64) int64 {
-	if frontier == beginning || frontier == never {
+	if frontier == beginning || frontier == forever {
 		return frontier
 	}
 	return frontier - d.at(frontier)
@@ -275,7 +275,7 @@ func (d doubt) answered(frontier int64) int64 {
 
 // margin is what the limiter's clock may be off at a frontier.
 func (d doubt) margin(frontier int64) int64 {
-	if frontier == never {
+	if frontier == forever {
 		return 0
 	}
 	return d.at(frontier)

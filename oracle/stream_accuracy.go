@@ -47,7 +47,7 @@ func (a *accuracyStream) piece(sp *spell, p *piece) {
 		if p.from > beginning {
 			lo = from(ops.sent, p.from-w.length+1)
 		}
-		if p.to < never {
+		if p.to < forever {
 			hi = from(ops.sent, p.to-w.length+1)
 		}
 		a.peaks[i] = max(a.peaks[i], w.between(ops, due, lo, hi).cost)
@@ -106,10 +106,10 @@ func (a *accuracyStream) estimate(k *accuracySpell, p *piece, at []int64) {
 			a.sums.OverEstimate++
 		}
 	}
-	if p.to != never {
-		k.taken.fits(p.to, never)
-		k.fitting.fits(p.to, never)
-		k.ideal.fits(p.to, never)
+	if p.to != forever {
+		k.taken.fits(p.to, forever)
+		k.fitting.fits(p.to, forever)
+		k.ideal.fits(p.to, forever)
 	}
 }
 

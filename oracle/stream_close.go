@@ -14,7 +14,7 @@ func (s *stream) close(names []string) ([]rlbench.Finding, rlbench.Accuracy, err
 		return s.judge(names)
 	}
 	s.unfit = s.turnout.fitness(&s.run)
-	s.sweep(never)
+	s.sweep(forever)
 	ends := s.ends()
 	var findings []rlbench.Finding
 	for _, name := range names {

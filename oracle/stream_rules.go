@@ -60,7 +60,7 @@ func (b bucket) crown(p *piece, unlisted int64, past *ebb, best *crowns) {
 	h := p.history
 	total := sum(h.allowed.cost) + sum(h.unknown.cost) + unlisted
 	if !b.fits(total, h.length()) || past.beyond() {
-		best.allowed.raise(never, peak{cost: b.most() + total, allowed: b.most()}) // As if nothing drained.
+		best.allowed.raise(forever, peak{cost: b.most() + total, allowed: b.most()}) // As if nothing drained.
 		return
 	}
 	for k, into := range []*crown{&best.allowed, &best.unknown} {
@@ -86,7 +86,7 @@ func (w window) summit(ops *columns, due []uint32, _ *spell, p *piece, _ int64, 
 	if p.wideFrom > beginning {
 		lo = from(ops.sent, p.wideFrom-w.length+1)
 	}
-	if p.wideTo < never {
+	if p.wideTo < forever {
 		hi = from(ops.sent, p.wideTo-w.length+1)
 	}
 	worst := w.between(ops, due, lo, hi)
@@ -148,7 +148,7 @@ func reach(ops *columns, due []uint32, to int64) int64 {
 	if len(due) > 0 {
 		last = ops.done[due[len(due)-1]]
 	}
-	if to != never {
+	if to != forever {
 		last = max(last, to)
 	}
 	return max(last, 0)
@@ -156,8 +156,8 @@ func reach(ops *columns, due []uint32, to int64) int64 {
 
 // orNever is the beginning of the next walk; there is none after the last.
 func orNever(flying, to int64) int64 {
-	if to == never {
-		return never
+	if to == forever {
+		return forever
 	}
 	return flying
 }

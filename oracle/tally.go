@@ -101,10 +101,17 @@ func (t *tally) keptBecause() string {
 		scope = ", as far as the run came before it was interrupted"
 	}
 	if t.explained == 0 {
-		return fmt.Sprintf("certainly kept on all %s, whatever the decision moments were: %s%s", count(t.keys, "key"), most, scope)
+		return fmt.Sprintf("certainly kept on %s, whatever the decision moments were: %s%s", allKeys(t.keys), most, scope)
 	}
-	return fmt.Sprintf("some choice of decision moments explains all %s (%d certainly kept); key %q was the fullest, with %s%s",
-		count(t.keys, "key"), t.certain, t.fullest.key, most, scope)
+	return fmt.Sprintf("some choice of decision moments explains %s (%d certainly kept); key %q was the fullest, with %s%s",
+		allKeys(t.keys), t.certain, t.fullest.key, most, scope)
+}
+
+func allKeys(n int) string {
+	if n == 1 {
+		return "the one key"
+	}
+	return "all " + count(n, "key")
 }
 
 func count(n int, noun string) string {

@@ -42,7 +42,7 @@ func (w *walker) advance(ops *columns, fresh int, frontier int64) {
 		w.answer = undecided
 		return
 	}
-	if frontier != never {
+	if frontier != forever {
 		frontier *= gridOf(w.rules)
 	}
 	w.replays += walkReplays * (ops.len() - fresh)

@@ -37,7 +37,11 @@ func starvedWords(p rlbench.Policy) string {
 	if words == "" {
 		return ""
 	}
-	return "a request is refused only where letting it through would break: " + words
+	words = "a request is refused only where letting it through would break: " + words
+	if p.ChargesRefusals {
+		words += "; refused requests use budget too"
+	}
+	return words
 }
 
 func eachLimit(p rlbench.Policy, say func(rlbench.Limit) string) string {
@@ -139,7 +143,9 @@ func bucketRooms(run *rlbench.Run, drifts bool) []room {
 		if drifts {
 			late += driftOver(run, l.Per)
 		}
-		rooms = append(rooms, bucketRoom{bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late})
+		rooms = append(rooms, bucketRoom{
+			bucket: newBucket(l.Burst, l.Count, int64(l.Per), 0), late: late, uncredits: p.Algorithm == rlbench.GCRA,
+		})
 	}
 	return rooms
 }

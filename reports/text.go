@@ -50,6 +50,7 @@ func WriteText(w io.Writer, s *Summary, options TextOptions) error {
 			p.line("")
 		}
 	}
+	p.skipped(s)
 	if !options.Quiet {
 		p.closing(s)
 	}
@@ -63,14 +64,25 @@ func (p *page) opening(s *Summary) {
 	if s.Why != "" {
 		title += ": " + clean(s.Why)
 	}
-	p.wrap("", "", fmt.Sprintf("%s (seed %d)", title, s.Seed))
+	if !judgedLog(s) {
+		title += fmt.Sprintf(" (seed %d)", s.Seed)
+	}
+	p.wrap("", "", title)
 	p.line("")
 }
 
-func (p *page) closing(s *Summary) {
+// judgedLog reports whether somebody else made the traffic: then no seed did.
+func judgedLog(s *Summary) bool { return len(s.Targets) > 0 && s.Targets[0].Backend == "log" }
+
+// skipped is told even to who asked for little: a target that was not run was
+// not judged.
+func (p *page) skipped(s *Summary) {
 	for _, skip := range s.Skipped {
 		p.wrap("", "  ", fmt.Sprintf("skipped %s: %s", clean(skip.Target), clean(skip.Reason)))
 	}
+}
+
+func (p *page) closing(s *Summary) {
 	if s.Interrupted {
 		p.wrap("", "  ", "interrupted: the run was stopped before its end, and what it had is judged")
 	}
@@ -136,9 +148,6 @@ func (p *page) finding(f *Finding, width int) {
 	if !f.AsExpected && f.Promise != "" {
 		p.wrap(indent, indent, "Promised: "+clean(f.Promise))
 	}
-	if f.Doubt > 0 && f.Verdict != rlbench.Fail {
-		p.wrap(indent, indent, fmt.Sprintf("The evidence cannot rule out a cost of %d beyond the promise.", f.Doubt))
-	}
 	p.witness(indent, f.Witness)
 	for i, step := range f.Proof {
 		if i == proofRows {
@@ -198,8 +207,10 @@ func (p *page) accuracy(a *rlbench.Accuracy) {
 		words += fmt.Sprintf(", %d unsent", a.Unsent)
 	}
 	p.wrap("  accuracy   ", indent, words)
-	p.wrap(indent, indent, fmt.Sprintf("over the limit: %d for certain, about %d; wrongly refused: %d for certain, about %d",
-		a.OverCertain, a.OverEstimate, a.RefusedWronglyCertain, a.RefusedWronglyEstimate))
+	p.wrap(indent, indent, fmt.Sprintf("beyond an exact log: a cost of %d for certain; %d requests, if each was decided midway",
+		a.OverCertain, a.OverEstimate))
+	p.wrap(indent, indent, fmt.Sprintf("refused though it had room: %d for certain; %d, if each was decided midway",
+		a.RefusedWronglyCertain, a.RefusedWronglyEstimate))
 	words = fmt.Sprintf("worst window: %d for certain, %.2f × the limit", a.WorstWindow, a.WorstWindowRatio)
 	if a.CannotTell > 0 {
 		words += fmt.Sprintf("; cannot be told of %.1f %% of refusals", 100*a.CannotTell)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -49,14 +50,21 @@ func Names() []string {
 // Open finds the scenario, or scenarios, that a person names: a file, every
 // *.yaml file of a directory in order of name, or a shipped scenario as NAME,
 // NAME.yaml or scenarios/NAME.yaml. What is on the disk goes before what is
-// shipped. The error is [Mistakes].
+// shipped, also under a bare NAME. The error is [Mistakes].
 func Open(name string) ([]Source, error) {
 	info, err := os.Stat(name)
 	switch {
-	case err == nil && info.IsDir():
+	case err == nil && info.IsDir() && !hides(name):
 		return openAll(name)
+	case err == nil && info.IsDir(): // what is shipped under that name is meant
 	case err == nil:
 		return openFile(name)
+	case err != nil && bare(name):
+		for _, path := range []string{name + ".yaml", filepath.Join(folder, name+".yaml")} {
+			if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				return openFile(path)
+			}
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, unopened(name, "", "%v", reason(err))
 	}
@@ -67,6 +75,19 @@ func Open(name string) ([]Source, error) {
 		}
 	}
 	return nil, unopened(name, nearest(name), "there is no such file, and no scenario of that name is shipped")
+}
+
+// bare reports whether the name is that of a scenario rather than of a file.
+func bare(name string) bool { return !strings.ContainsAny(name, `./\`) && name != "" }
+
+// hides reports whether the directory stands where a shipped scenario is meant: a
+// bare name that one is shipped under, and no scenario inside.
+func hides(name string) bool {
+	if !slices.Contains(Names(), name) {
+		return false
+	}
+	inside, err := filepath.Glob(filepath.Join(name, "*.yaml"))
+	return err == nil && len(inside) == 0
 }
 
 // shippedAs gives the name of the shipped scenario that a person may mean.

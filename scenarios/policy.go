@@ -12,6 +12,35 @@ const (
 	maxInt64 int64 = math.MaxInt64
 )
 
+// ParsePolicy reads a promise that stands in a file of its own, under the field
+// policy as in a scenario. A scenario is such a file too: its other fields are
+// passed over. The error is [Mistakes].
+func ParsePolicy(file string, text []byte, getenv func(string) (string, bool)) (rlbench.Policy, error) {
+	if getenv == nil {
+		getenv = func(string) (string, bool) { return "", false }
+	}
+	r := &reader{}
+	var p rlbench.Policy
+	if root := r.document(file, text); root != nil {
+		r.policyOf(root, &p, getenv)
+	}
+	if all := r.mistakes(); all != nil {
+		return rlbench.Policy{}, all
+	}
+	return p, nil
+}
+
+// policyOf reads the field policy of a file and nothing else.
+func (r *reader) policyOf(root *node, p *rlbench.Policy, getenv func(string) (string, bool)) {
+	e := root.entry("policy")
+	if root.kind != mapping || e == nil {
+		r.wrong(root.at, "write policy: {algorithm: sliding-log, limit: 100/1m}", "there is no policy in it")
+		return
+	}
+	e.value = r.expand(e.value, getenv)
+	r.value(*e, r.policy(p))
+}
+
 // policy reads what a limiter promised.
 func (r *reader) policy(p *rlbench.Policy) read {
 	return func(_ string, v *node) {

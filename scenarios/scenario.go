@@ -69,8 +69,7 @@ func Parse(file string, text []byte, catalogue Catalogue, getenv func(string) (s
 	r := &reader{}
 	hash := sha256.Sum256(text)
 	s := &Scenario{File: file, Text: text, Hash: hex.EncodeToString(hash[:]), Overrides: overrides}
-	plain := strings.TrimPrefix(string(text), "\ufeff") // the mark that some editors put first
-	root := r.parseTree(newSource(file, 0, plain), plain)
+	root := r.document(file, text)
 	if root != nil {
 		for i, o := range overrides {
 			r.override(root, o, i+1)
@@ -83,6 +82,12 @@ func Parse(file string, text []byte, catalogue Catalogue, getenv func(string) (s
 		return nil, all
 	}
 	return s, nil
+}
+
+// document reads a file's text into a tree, nil when there is nothing to go on with.
+func (r *reader) document(file string, text []byte) *node {
+	plain := strings.TrimPrefix(string(text), "\ufeff") // the mark that some editors put first
+	return r.parseTree(newSource(file, 0, plain), plain)
 }
 
 // scenario reads the whole tree into s.

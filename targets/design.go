@@ -34,6 +34,9 @@ type Design struct {
 	// Resolution is the step of the clock that its decisions go by under the
 	// given anchor: part of what it promises.
 	Resolution func(rlbench.Anchor) time.Duration
+	// Accept says which limits it can keep, beyond what Check asks of all; nil
+	// accepts any. The error says what to use instead.
+	Accept func([]rlbench.Limit) error
 	// ChargesRefusals: a request that it refuses uses budget too; its Policy
 	// must say so as well.
 	ChargesRefusals bool

@@ -33,6 +33,11 @@ func (d Design) Check(s Setup) error {
 			add("a window of %s is longer than %s", l.Per, WindowMax)
 		}
 	}
+	if d.Accept != nil {
+		if err := d.Accept(s.Policy.Limits); err != nil {
+			found = append(found, err)
+		}
+	}
 	if s.Instances < 1 || s.InFlight < 1 {
 		add("it needs at least 1 instance and 1 request in flight, not %d and %d", s.Instances, s.InFlight)
 	}

@@ -33,7 +33,7 @@ func design(name string) *targets.Design {
 func catalogue() scenarios.Catalogue {
 	var c scenarios.Catalogue
 	for _, d := range designs() {
-		c.Targets = append(c.Targets, scenarios.TargetInfo{Name: d.Name, Algorithm: d.Algorithm, Anchors: d.Anchors})
+		c.Targets = append(c.Targets, scenarios.TargetInfo{Name: d.Name, Algorithm: d.Algorithm, Anchors: d.Anchors, Resolution: d.Resolution})
 	}
 	for _, check := range oracle.Checks() {
 		c.Checks = append(c.Checks, check.Name)

@@ -17,7 +17,10 @@ const (
 	// either having stepped: what time daemons allow themselves (500 ppm).
 	slewMax = 500e-6
 	// clockReadTimeout bounds one series of readings.
-	clockReadTimeout = 2 * time.Second
+	clockReadTimeout = 10 * time.Second
+	// stepMin is how far a clock must move at least to have stepped: what is less
+	// stays within the error that the two readings leave.
+	stepMin = 100 * time.Microsecond
 )
 
 // offset bounds limiter clock − driver clock, in nanoseconds, both read at the
@@ -60,8 +63,8 @@ func readOffset(ctx context.Context, clock rlbench.Clocked, base time.Time, reso
 // stepped reports whether the clock moved between two readings by more than
 // their errors and a disciplined clock's slew explain.
 func stepped(before, after offset, elapsed time.Duration) bool {
-	slew := int64(slewMax*float64(elapsed)) + 1
-	return after.lo > before.hi+slew || after.hi < before.lo-slew
+	lawful := int64(stepMin) + int64(slewMax*float64(max(elapsed, 0)))
+	return after.lo > before.hi+lawful || after.hi < before.lo-lawful
 }
 
 // limiterClock is the clock as evidence: its reading at Instant 0, and how far

@@ -73,6 +73,7 @@ func TestStepped(t *testing.T) {
 		{"the same bounds", offset{0, 100}, offset{0, 100}, false},
 		{"bounds that touch", offset{0, 100}, offset{100, 200}, false},
 		{"slew that a daemon allows itself", offset{0, 100}, offset{400_000, 400_100}, false},
+		{"less than the readings' own error is no step", offset{0, 100}, offset{50_000, 50_100}, false},
 		{"a second forward", offset{0, 100}, offset{1e9, 1e9 + 100}, true},
 		{"a second back", offset{0, 100}, offset{-1e9, -1e9 + 100}, true},
 	} {

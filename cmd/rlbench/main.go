@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -39,7 +40,10 @@ func run(args []string, stdout, stderr io.Writer) (status int) {
 	if err == nil {
 		return int(statusMet)
 	}
-	return int(report(stderr, err))
+	if told := report(stderr, err); ctx.Err() == nil || told == statusBug {
+		return int(told)
+	}
+	return int(statusInterrupted)
 }
 
 // report prints what went wrong, once, and tells the status that belongs to it.
@@ -57,9 +61,15 @@ func report(stderr io.Writer, err error) status {
 		}
 		return f.status
 	}
-	// What cobra refuses (an unknown flag or command) is the user's slip.
-	fmt.Fprintln(stderr, "hint: see rlbench --help")
-	return statusBadInput
+	var file *fs.PathError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return statusInterrupted
+	case errors.As(err, &file):
+		fmt.Fprintln(stderr, "hint: is there room, and may it be written?")
+		return statusMissing
+	}
+	return statusBug
 }
 
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {
@@ -76,11 +86,39 @@ was judged, 3 bad scenario, file or usage, 4 something it needs is not there,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return badInput("see "+cmd.CommandPath()+" --help", "%w", err)
+	})
+	// Only the name of a command is left for the library itself to refuse.
+	root.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return badInput("see rlbench --help", "there is no command %q", args[0])
+	}
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(
 		runCommand(), validateCommand(), targetsCommand(), doctorCommand(),
-		schemaCommand(), versionCommand(),
+		schemaCommand(), versionCommand(), museumCommand(), verifyCommand(),
 	)
+	for _, cmd := range root.Commands() {
+		tellSlips(cmd)
+	}
 	return root
+}
+
+// tellSlips makes wrong arguments the user's slip, as wrong flags are.
+func tellSlips(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return badInput("see "+cmd.CommandPath()+" --help", "%w", err)
+		}
+		return nil
+	}
 }

@@ -13,6 +13,26 @@ import (
 	"github.com/rlbench/rlbench/targets/service"
 )
 
+// settleBackend lets an address or an image choose the backend that can use it,
+// and refuses one that would be ignored: nobody shall believe that his own server
+// was tested when it was not.
+func (o *runOptions) settleBackend() error {
+	wants := service.Backend(o.backend)
+	switch {
+	case o.redisURL != "" && o.redisImage != "":
+		return badInput("give one of them", "--redis names a server that runs, --redis-image one to start")
+	case o.redisURL != "":
+		wants = service.External
+	case o.redisImage != "":
+		wants = service.Container
+	}
+	if o.backend != string(service.Auto) && o.backend != string(wants) {
+		return badInput(fmt.Sprintf("say --backend %s, or leave it out", wants), "--backend %s does not use the server that is named", o.backend)
+	}
+	o.backend = string(wants)
+	return nil
+}
+
 // choice is the server that the flags ask for.
 func (o runOptions) choice() service.Choice {
 	return service.Choice{
@@ -77,14 +97,18 @@ func readScenario(source scenarios.Source, o runOptions) (*scenarios.Scenario, e
 }
 
 // dryRun prints what each scenario would do.
-func dryRun(stdout io.Writer, stories []*scenarios.Scenario) error {
+func dryRun(stdout io.Writer, stories []*scenarios.Scenario, o runOptions) error {
 	for _, story := range stories {
+		uses, err := (&session{story: story, options: o}).chosen()
+		if err != nil {
+			return err
+		}
 		plan, err := story.Plan()
 		if err != nil {
 			return badInput("", "planning %s: %w", story.Name, err)
 		}
 		fmt.Fprintf(stdout, "%s, read from %s\n%s", story.Name, story.File, story.Shape(plan))
-		for _, use := range story.Targets {
+		for _, use := range uses {
 			fmt.Fprintf(stdout, "target %s\n", use.As)
 		}
 	}

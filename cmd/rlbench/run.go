@@ -74,12 +74,21 @@ func runScenarios(ctx context.Context, args []string, o runOptions, stdout, stde
 	if o.count < 1 {
 		return badInput("", "--count %d: at least 1", o.count)
 	}
+	if o.out == "" {
+		return badInput("leave it out for "+evidenceFolder, "--out names no folder")
+	}
+	if err := o.settleBackend(); err != nil {
+		return err
+	}
 	stories, err := readScenarios(args, o)
 	if err != nil {
 		return err
 	}
 	if o.dryRun {
-		return dryRun(stdout, stories)
+		if o.json != "" {
+			return badInput("leave one of them out", "--dry-run runs nothing that --json could tell of")
+		}
+		return dryRun(stdout, stories, o)
 	}
 	jsonOut, text, closeJSON, err := outputs(o.json, stdout)
 	if err != nil {

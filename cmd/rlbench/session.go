@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,8 @@ type session struct {
 	servers map[targets.Server]*service.Service
 	folder  *evidence.Folder
 	summary reports.Summary
+	// missing: a target was left out, and nobody said that it may be.
+	missing bool
 }
 
 // run returns what the scenario came to. An error means that nothing was judged.
@@ -65,7 +68,7 @@ func (s *session) run(ctx context.Context) (summary *reports.Summary, err error)
 		s.summary.Targets = append(s.summary.Targets, judged)
 	}
 	s.summary.Interrupted = ctx.Err() != nil
-	conclude(&s.summary, s.options.skipMissing)
+	conclude(&s.summary, s.missing)
 	if err := s.folder.Write(summaryFile, func(w io.Writer) error { return reports.WriteJSON(w, &s.summary) }); err != nil {
 		return nil, err
 	}
@@ -90,10 +93,20 @@ func (s *session) carryOut(ctx context.Context) ([]*try, error) {
 	var tries []*try
 	for i, use := range s.uses {
 		if ctx.Err() != nil {
-			break
+			s.summary.Skipped = append(s.summary.Skipped, reports.Skip{Target: use.As, Reason: "interrupted before its turn"})
+			continue
 		}
 		t := &try{use: use, design: design(use.Name), number: i}
-		if err := t.run(ctx, s); err != nil {
+		err := t.run(ctx, s)
+		var closed *notOpened
+		switch {
+		case errors.As(err, &closed) && serverLost(tries):
+			t.lost(0, closed.err)
+		case errors.As(err, &closed):
+			s.summary.Skipped = append(s.summary.Skipped, reports.Skip{Target: use.As, Reason: closed.Error()})
+			s.missing = true
+			continue
+		case err != nil:
 			return nil, err
 		}
 		if err := s.save(t); err != nil {
@@ -102,6 +115,19 @@ func (s *session) carryOut(ctx context.Context) ([]*try, error) {
 		tries = append(tries, t)
 	}
 	return tries, nil
+}
+
+// serverLost reports whether the server went away under an earlier target: then
+// it is no missing one, and what cannot be opened any more is a run without ops.
+func serverLost(earlier []*try) bool {
+	for _, t := range earlier {
+		for _, e := range t.evidence.Events {
+			if e.Kind == rlbench.ServerLost {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // save puts the evidence of one target on disk.
@@ -192,10 +218,16 @@ func (s *session) stopServers() {
 // announce says first of all what was read and which server serves.
 func (s *session) announce() {
 	served := "no server is needed"
+	if len(s.summary.Skipped) > 0 {
+		served = "without the server that is missing"
+	}
 	for server, running := range s.servers {
 		served = fmt.Sprintf("%s served by %s", server, running)
 	}
 	fmt.Fprintf(s.text, "%s, read from %s, %s\n", s.story.Name, s.story.File, served)
+	if s.options.backend != "external" && os.Getenv(service.AddressVariable) != "" {
+		fmt.Fprintf(s.text, "  %s is set, and not used: --backend external uses it\n", service.AddressVariable)
+	}
 	if s.options.quiet {
 		return
 	}

@@ -18,8 +18,8 @@ func terminalWidth(w io.Writer) int {
 		return 0
 	}
 	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 80
+	if err != nil || width == 0 {
+		return 80 // a terminal that does not say how wide it is
 	}
 	return width
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -23,6 +25,8 @@ const (
 	// latenessMax is the 99th percentile of lateness above which latency figures
 	// say more about the generator than about the limiter.
 	latenessMax = 5 * time.Millisecond
+	// waitSilentMax is how long nothing may happen before a person is told why.
+	waitSilentMax = 2 * time.Second
 )
 
 // try is one target's turn in a session: it is opened, driven, closed and, when
@@ -64,6 +68,7 @@ func (t *try) run(ctx context.Context, s *session) error {
 		return t.notOpened(ctx, err)
 	}
 	defer t.close(target)
+	ready := time.Now()
 	clock, clocked := target.(rlbench.Clocked)
 	var before offset
 	if clocked {
@@ -87,10 +92,19 @@ func (t *try) run(ctx context.Context, s *session) error {
 	}
 	t.evidence.Ops, t.evidence.StartedAt, t.evidence.Interrupted = t.recording.Ops, t.recording.StartedAt, t.recording.Interrupted
 	if clocked {
-		t.tieClock(ctx, clock, origin, start, before)
+		t.tieClock(ctx, clock, origin, start, before, ready)
 	}
-	t.warn()
+	t.evidence.StartedError = wallError(t.evidence.StartedAt)
+	t.warn(s)
 	return nil
+}
+
+// wallError bounds how far the wall clock may have been from its reading at that
+// moment, by how far it has gone astray from the monotonic clock since.
+func wallError(at time.Time) time.Duration {
+	now := time.Now()
+	astray := now.Round(0).Sub(at.Round(0)) - now.Sub(at)
+	return astray.Abs() + time.Microsecond
 }
 
 // describe fills in what is known of the run before anything is sent.
@@ -105,31 +119,38 @@ func (t *try) describe(s *session) {
 	}
 }
 
-// notOpened keeps a target whose server went away before it could be asked as a
-// run without ops: it is there in the report, and it is Inconclusive.
+// notOpened is the error of a target that its server did not let be opened.
+type notOpened struct {
+	target string
+	err    error
+}
+
+func (n *notOpened) Error() string { return n.err.Error() }
+func (n *notOpened) Unwrap() error { return n.err }
+
+// notOpened keeps a target whose opening was interrupted as a run without ops.
 func (t *try) notOpened(ctx context.Context, err error) error {
-	if t.design.Needs == targets.NoServer {
-		return fmt.Errorf("opening %s: %w", t.use.As, err)
-	}
 	if ctx.Err() != nil {
 		return nil
 	}
 	t.evidence.Interrupted = false
-	t.lost(0, err)
-	return nil
+	if t.design.Needs == targets.NoServer {
+		return err
+	}
+	return &notOpened{target: t.use.As, err: err}
 }
 
 // lost notes that the server was not there at the given instant.
 func (t *try) lost(at rlbench.Instant, err error) {
 	t.evidence.Events = append(t.evidence.Events, rlbench.Event{
-		Kind: rlbench.ServerLost, At: at, Until: at, Note: err.Error(),
+		Kind: rlbench.ServerLost, At: at, Until: at, Note: oneLine(err.Error()),
 	})
 }
 
 // tieClock reads the limiter's clock again when the load is over. What the two
 // readings allow is the error of every instant between; a clock that moved by
 // more than they explain has stepped.
-func (t *try) tieClock(ctx context.Context, clock rlbench.Clocked, origin int64, start time.Duration, before offset) {
+func (t *try) tieClock(ctx context.Context, clock rlbench.Clocked, origin int64, start time.Duration, before offset, ready time.Time) {
 	t.evidence.Clock = limiterClock(origin, start, before)
 	end := rlbench.Instant(time.Since(t.base) - start)
 	// An interrupted run still wants to know whether its clock held.
@@ -139,9 +160,9 @@ func (t *try) tieClock(ctx context.Context, clock rlbench.Clocked, origin int64,
 		t.lost(end, err)
 		return
 	}
-	if stepped(before, after, time.Duration(end)) {
+	if stepped(before, after, time.Since(ready)) {
 		t.evidence.Events = append(t.evidence.Events, rlbench.Event{
-			Kind: rlbench.ClockStep, At: 0, Until: end,
+			Kind: rlbench.ClockStep, At: min(0, end), Until: end,
 			Note: fmt.Sprintf("the limiter's clock moved by %s against the driver's", time.Duration(after.middle()-before.middle())),
 		})
 	}
@@ -157,20 +178,23 @@ func (t *try) close(target rlbench.Target) {
 
 // sayWait tells a person why nothing happens for a while.
 func (t *try) sayWait(s *session, start time.Duration) {
-	if wait := start - time.Since(t.base); wait > time.Second {
-		s.progress.say(fmt.Sprintf("%s: waiting %s for the window's edge", t.use.As, wait.Round(time.Second)))
+	if wait := start - time.Since(t.base); wait > waitSilentMax && !s.options.quiet {
+		fmt.Fprintf(s.text, "%s: waiting %s for the window's edge\n", t.use.As, wait.Round(time.Second))
 	}
 }
 
 // warn turns what went wrong with the load into sentences.
-func (t *try) warn() {
+func (t *try) warn(s *session) {
 	add := func(format string, args ...any) { t.warnings = append(t.warnings, fmt.Sprintf(format, args...)) }
 	r := t.recording
-	if r.UnsentInFlight > 0 {
-		add("%d requests were not sent because bounds.in_flight requests already waited for answers", r.UnsentInFlight)
+	if n, why := unanswered(&r.Ops); n > 0 {
+		add("%d of %d requests were not answered; the commonest reason: %s", n, r.Ops.Len(), why)
 	}
-	if r.UnsentBound > 0 {
-		add("%d requests were kept back by the scenario's bounds", r.UnsentBound)
+	if p := s.plan; len(p.Clients) > 0 && int64(r.Ops.Len()) >= p.Bounds.Ops {
+		add("bounds.ops (%d) ended the closed loops before their time", p.Bounds.Ops)
+	}
+	if n := t.misplaced(s.plan.Start); n > 0 {
+		add("%d requests left so late that they fell into another window than the one they were planned for", n)
 	}
 	if r.ClientsHeld > 0 {
 		add("%d clients found no free worker when they were to start: raise bounds.in_flight", r.ClientsHeld)
@@ -186,22 +210,54 @@ func (t *try) warn() {
 	}
 }
 
+// misplaced counts the requests that were planned on one side of a window's edge
+// and left on the other, where the run was placed against an edge.
+func (t *try) misplaced(p rlbench.Placement) (n int) {
+	if p.Edge == "" || !t.evidence.Clock.Stated {
+		return 0
+	}
+	ops, origin, window := &t.evidence.Ops, t.evidence.Clock.Origin, int64(p.Window)
+	index := func(i rlbench.Instant) int64 { return (origin + int64(i) - floorMod(origin+int64(i), window)) / window }
+	for i, sent := range ops.Sent {
+		if sent.Known() && index(sent) != index(ops.Planned[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// unanswered counts the ops that were not sent or not answered, and finds the
+// commonest reason.
+func unanswered(ops *rlbench.Ops) (n int, why string) {
+	counts := make([]int, len(ops.Errors))
+	for i, outcome := range ops.Outcome {
+		if outcome != rlbench.Unsent && outcome != rlbench.Unknown {
+			continue
+		}
+		if n++; ops.Error != nil {
+			counts[ops.Error[i]]++
+		}
+	}
+	why, most := "none was given", 0
+	for i, c := range counts {
+		if i > 0 && c > most {
+			why, most = ops.Errors[i], c
+		}
+	}
+	return n, oneLine(why)
+}
+
+// oneLine joins what a library wrote over several lines.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // judge turns the evidence into the target's part of the summary.
 func (t *try) judge() (reports.Target, error) {
-	findings, err := oracle.Judge(&t.evidence)
+	out, err := judged(&t.evidence, t.use.Expect)
 	if err != nil {
-		return reports.Target{}, fmt.Errorf("judging %s: %w", t.use.As, err)
+		return out, err
 	}
-	out := reports.Target{
-		Name: t.evidence.Target, Backend: t.evidence.Backend, BackendVersion: t.evidence.BackendVersion,
-		Findings: expect(findings, t.use.Expect), Accuracy: oracle.Accuracy(&t.evidence),
-		Latency: quantiles(t.recording.Latency), Service: quantiles(t.recording.Service), Lateness: quantiles(t.recording.Lateness),
-		Warnings: t.warnings,
-	}
-	for _, e := range t.evidence.Events {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s at %s: %s", e.Kind, e.At, e.Note))
-	}
-	out.Verdict = targetVerdict(out.Findings)
+	out.Latency, out.Service, out.Lateness = quantiles(t.recording.Latency), quantiles(t.recording.Service), quantiles(t.recording.Lateness)
+	out.Warnings = append(t.warnings, out.Warnings...)
 	return out, nil
 }
 
@@ -232,6 +288,18 @@ func checkSetup(use scenarios.TargetUse, plan *rlbench.Plan) error {
 		}
 	}
 	return nil
+}
+
+// checks names those that apply to a policy, and those of which something is expected
+// besides.
+func checks(p rlbench.Policy, expected map[string]rlbench.Verdict) []string {
+	names := oracle.Default(p)
+	for _, c := range oracle.Checks() {
+		if _, named := expected[c.Name]; named && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // promise says in words what the policy promises under the check's name; known

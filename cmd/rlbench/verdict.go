@@ -5,8 +5,27 @@ import (
 	"sort"
 
 	"github.com/rlbench/rlbench"
+	"github.com/rlbench/rlbench/oracle"
 	"github.com/rlbench/rlbench/reports"
 )
+
+// judged is the evidence of one target, judged and held against what is expected of
+// it. What the run measured is for the caller to add.
+func judged(run *rlbench.Run, expected map[string]rlbench.Verdict) (reports.Target, error) {
+	findings, err := oracle.Judge(run, checks(run.Policy, expected)...)
+	if err != nil {
+		return reports.Target{}, fmt.Errorf("judging %s: %w", run.Target, err)
+	}
+	out := reports.Target{
+		Name: run.Target, Backend: run.Backend, BackendVersion: run.BackendVersion,
+		Findings: expect(findings, expected), Accuracy: oracle.Accuracy(run),
+	}
+	for _, e := range run.Events {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s at %s: %s", e.Kind, e.At, e.Note))
+	}
+	out.Verdict = targetVerdict(out.Findings)
+	return out, nil
+}
 
 // expect holds the Findings against what the scenario expects of the target:
 // anything it does not name is expected to pass.
@@ -67,8 +86,9 @@ func targetVerdict(findings []reports.Finding) rlbench.Verdict {
 	return verdict
 }
 
-// conclude fills in what the whole summary came to.
-func conclude(s *reports.Summary, skipMissing bool) {
+// conclude fills in what the whole summary came to. missing: something that was
+// not there kept a target from being run, and the person had not agreed to that.
+func conclude(s *reports.Summary, missing bool) {
 	s.SchemaVersion = reports.SchemaVersion
 	out := statusMet
 	if len(s.Targets) == 0 {
@@ -77,11 +97,14 @@ func conclude(s *reports.Summary, skipMissing bool) {
 	for _, t := range s.Targets {
 		out = graver(out, statusOf(t.Verdict))
 	}
-	if len(s.Skipped) > 0 && !skipMissing {
+	if missing {
 		out = graver(out, statusMissing)
 	}
 	s.Verdict = verdictOf(out)
 	if s.Interrupted {
+		if s.Verdict == rlbench.Pass {
+			s.Verdict = rlbench.Inconclusive
+		}
 		out = graver(out, statusInterrupted)
 	}
 	s.ExitStatus = int(out)

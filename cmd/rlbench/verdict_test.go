@@ -39,21 +39,25 @@ func TestTargetVerdict(t *testing.T) {
 func TestConclude(t *testing.T) {
 	target := func(v rlbench.Verdict) reports.Target { return reports.Target{Verdict: v} }
 	for _, c := range []struct {
-		reason      string
-		summary     reports.Summary
-		skipMissing bool
-		want        status
+		reason  string
+		summary reports.Summary
+		missing bool
+		want    status
 	}{
 		{"all met", reports.Summary{Targets: []reports.Target{target(rlbench.Pass)}}, false, statusMet},
 		{"one not met, one open: the failure is told", reports.Summary{Targets: []reports.Target{target(rlbench.Inconclusive), target(rlbench.Fail)}}, false, statusNotMet},
 		{"nothing ran", reports.Summary{}, false, statusInconclusive},
-		{"something was missing", reports.Summary{Targets: []reports.Target{target(rlbench.Fail)}, Skipped: []reports.Skip{{Target: "x"}}}, false, statusMissing},
-		{"missing, and that is all right", reports.Summary{Targets: []reports.Target{target(rlbench.Pass)}, Skipped: []reports.Skip{{Target: "x"}}}, true, statusMet},
-		{"everything was missing: nothing was judged", reports.Summary{Skipped: []reports.Skip{{Target: "x"}}}, true, statusInconclusive},
+		{"something was missing", reports.Summary{Targets: []reports.Target{target(rlbench.Fail)}, Skipped: []reports.Skip{{Target: "x"}}}, true, statusMissing},
+		{"missing, and that is all right", reports.Summary{Targets: []reports.Target{target(rlbench.Pass)}, Skipped: []reports.Skip{{Target: "x"}}}, false, statusMet},
+		{"everything was missing: nothing was judged", reports.Summary{Skipped: []reports.Skip{{Target: "x"}}}, false, statusInconclusive},
 		{"interrupted outranks all", reports.Summary{Interrupted: true, Targets: []reports.Target{target(rlbench.Fail)}}, false, statusInterrupted},
 	} {
-		if conclude(&c.summary, c.skipMissing); status(c.summary.ExitStatus) != c.want {
+		c.summary.Verdict = rlbench.Pass
+		if conclude(&c.summary, c.missing); status(c.summary.ExitStatus) != c.want {
 			t.Errorf("%s: %d, want %d", c.reason, c.summary.ExitStatus, c.want)
+		}
+		if passed := c.summary.Verdict == rlbench.Pass; passed != (c.want == statusMet) {
+			t.Errorf("%s: the verdict is %v", c.reason, c.summary.Verdict)
 		}
 	}
 }

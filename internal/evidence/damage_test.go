@@ -247,7 +247,7 @@ func FuzzOps(f *testing.F) {
 			t.Fatal(err)
 		}
 		a := &rlbench.Run{Target: "a"}
-		if err := loadOps(path, map[string]*rlbench.Run{"a": a}); err != nil {
+		if err := loadOps(path, &opsReader{runs: map[string]*rlbench.Run{"a": a}}); err != nil {
 			return
 		}
 		for i := range a.Ops.Len() { // what is read has all its columns

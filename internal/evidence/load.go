@@ -33,6 +33,20 @@ func Load(dir string) (*File, []*rlbench.Run, error) {
 	return file, runs, nil
 }
 
+// LoadOps reads an ops.parquet alone: a Run for each target in it, in the order in
+// which they are met, of which nothing but the name and the ops is known.
+func LoadOps(path string) ([]*rlbench.Run, error) {
+	var found []*rlbench.Run
+	reader := &opsReader{runs: map[string]*rlbench.Run{}, meet: func(target string) *rlbench.Run {
+		found = append(found, &rlbench.Run{Target: target})
+		return found[len(found)-1]
+	}}
+	if err := loadOps(path, reader); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return found, nil
+}
+
 func loadFile(path string) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -59,7 +73,7 @@ func loadRuns(file *File, path string) ([]*rlbench.Run, error) {
 		}
 		runs[i], byName[run.Target] = run, run
 	}
-	if err := loadOps(path, byName); err != nil {
+	if err := loadOps(path, &opsReader{runs: byName}); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	for i, run := range runs {
@@ -73,7 +87,7 @@ func loadRuns(file *File, path string) ([]*rlbench.Run, error) {
 // loadOps reads every row into the run of its target. The parquet reader trusts
 // lengths that stand in the file and panics on some that damage makes up; a file
 // is outside data, so that too is an error.
-func loadOps(path string, runs map[string]*rlbench.Run) (err error) {
+func loadOps(path string, reader *opsReader) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it is damaged: %v", r)
@@ -84,10 +98,10 @@ func loadOps(path string, runs map[string]*rlbench.Run) (err error) {
 		return err
 	}
 	defer closer.Close()
-	return readOps(file, runs)
+	return reader.read(file)
 }
 
-func readOps(file *parquet.File, runs map[string]*rlbench.Run) error {
+func (r *opsReader) read(file *parquet.File) error {
 	places, err := columnPlaces(file.Root())
 	if err != nil {
 		return err
@@ -95,9 +109,9 @@ func readOps(file *parquet.File, runs map[string]*rlbench.Run) error {
 	if err := knownCodecs(file.Metadata()); err != nil {
 		return err
 	}
-	reader := opsReader{runs: runs, columns: map[string][]column{}}
+	r.columns = map[string][]column{}
 	for _, group := range file.RowGroups() {
-		if err := reader.readGroup(group, places); err != nil {
+		if err := r.readGroup(group, places); err != nil {
 			return err
 		}
 	}
@@ -146,6 +160,8 @@ func knownCodecs(metadata *format.FileMetaData) error {
 // opsReader hands the rows of a file out to the runs that they belong to.
 type opsReader struct {
 	runs map[string]*rlbench.Run
+	// meet makes the run of a target that is not among them; nil leaves it out.
+	meet func(target string) *rlbench.Run
 	// columns are those of each run that rows were seen of; nil for a target
 	// that is left out.
 	columns map[string][]column
@@ -208,7 +224,11 @@ func (r *opsReader) hand(streams []stream, n int) error {
 func (r *opsReader) columnsOf(escaped string) []column {
 	columns, seen := r.columns[escaped]
 	if !seen {
-		if run := r.runs[unescape(escaped)]; run != nil {
+		run := r.runs[unescape(escaped)]
+		if run == nil && r.meet != nil {
+			run = r.meet(unescape(escaped))
+		}
+		if run != nil {
 			columns = opsColumns(run.Target, &run.Ops)
 		}
 		r.columns[escaped] = columns

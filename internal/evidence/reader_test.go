@@ -110,3 +110,29 @@ func cells(run *rlbench.Run, i int) []any {
 	}
 	return row
 }
+
+// TestOpsAlone reads an ops.parquet whose run.json is gone: names and ops remain.
+func TestOpsAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	runs := []*rlbench.Run{anyRun(random, "first-ü", 1500), traffic("second", 3*batchRows+1), anyRun(random, "third", 7)}
+	dir := save(t, runs...).Path()
+	_, whole, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, RunFile)); err != nil {
+		t.Fatal(err)
+	}
+	alone, err := LoadOps(filepath.Join(dir, OpsFile))
+	if err != nil || len(alone) != len(runs) {
+		t.Fatalf("%d runs, %v", len(alone), err)
+	}
+	for i, run := range alone {
+		if want := (&rlbench.Run{Target: whole[i].Target, Ops: whole[i].Ops}); !reflect.DeepEqual(run, want) {
+			t.Errorf("run %d of %s is not what it is beside its run.json", i, run.Target)
+		}
+	}
+	if _, err := LoadOps(filepath.Join(dir, "none")); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}

@@ -12,6 +12,8 @@ type binding struct {
 	field [slotCount]string
 	// unit is that of the duration and of the idle time.
 	durationUnit, idleUnit int64
+	// has are the fields that the log was seen to have.
+	has []string
 }
 
 // bind chooses the field for each slot: what the options map, else the first of
@@ -19,7 +21,7 @@ type binding struct {
 // ones; in others a field may be missing from a single line, so the first name
 // is awaited where none has been seen.
 func bind(d *dialect, has []string, fixed bool, o Options) (binding, error) {
-	var b binding
+	b := binding{has: has}
 	for _, n := range d.names {
 		field, mapped := o.Map[n.text]
 		switch {

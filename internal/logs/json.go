@@ -3,6 +3,8 @@ package logs
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -240,9 +242,9 @@ func paths(line []byte) []string {
 }
 
 func appendPaths(to []string, path string, of map[string]any, depth int) []string {
-	for name, value := range of {
+	for _, name := range slices.Sorted(maps.Keys(of)) { // so that messages say the same each time
 		to = append(to, path+name)
-		if inner, ok := value.(map[string]any); ok && depth > 1 {
+		if inner, ok := of[name].(map[string]any); ok && depth > 1 {
 			to = appendPaths(to, path+name+".", inner, depth-1)
 		}
 	}

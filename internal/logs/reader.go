@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/rlbench/rlbench"
 )
@@ -82,6 +83,10 @@ func (r *Reader) Format() Format { return r.reading.dialect.format }
 // KeyField is the log's own name of the field that keys are read from; empty
 // when the whole log is one budget.
 func (r *Reader) KeyField() string { return r.reading.binding.field[slotKey] }
+
+// Fields are the fields that the log has by its own names: those of its header or
+// of its log format, else of the first line that has any.
+func (r *Reader) Fields() []string { return slices.Clone(r.reading.binding.has) }
 
 // StatesOps reports whether ops have the log's own numbers; else they are
 // numbered by their lines.

@@ -305,3 +305,22 @@ func read(t *testing.T, stream io.Reader, o Options) (ops []rlbench.Op, r *Reade
 		}
 	}
 }
+
+// TestFields are what a person is told who asked for a field that is not there.
+func TestFields(t *testing.T) {
+	for _, c := range []struct{ text, want, why string }{
+		{"op,user,time,status\n1,a,2026-11-30T20:00:00Z,200\n", "op user time status", "the header's"},
+		{`{"time":1,"status":200,"request":{"user":"a"}}` + "\n", "request request.user status time", "those of the first object, nested ones with dots"},
+		{`127.0.0.1 - - [30/Nov/2026:20:17:08 +0000] "GET / HTTP/1.1" 200 43 "-" "curl"` + "\n",
+			"remote_addr remote_user time_local request status body_bytes_sent http_referer http_user_agent", "those of the log format"},
+	} {
+		r, err := Open(strings.NewReader(c.text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Fields(), " "); got != c.want {
+			t.Errorf("%q, want %q: %s", got, c.want, c.why)
+		}
+		r.Close()
+	}
+}

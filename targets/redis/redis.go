@@ -40,13 +40,11 @@ func fixedWindows(d targets.Design, accept func([]rlbench.Limit) error,
 	d.Needs = targets.Redis
 	d.Algorithm = rlbench.FixedWindow
 	d.Anchors = []rlbench.Anchor{rlbench.Epoch, rlbench.FirstRequest}
+	d.Accept = accept
 	check := d
 	d.Open = func(ctx context.Context, setup targets.Setup) (rlbench.Target, error) {
 		if err := check.Check(setup); err != nil {
 			return nil, err
-		}
-		if err := accept(setup.Policy.Limits); err != nil {
-			return nil, fmt.Errorf("opening %s: %w", d.Name, err)
 		}
 		s, err := openStore(ctx, setup)
 		if err != nil {

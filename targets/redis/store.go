@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -21,8 +23,13 @@ const (
 	connectionsMax = 1024
 	// warmMax bounds how many connections of one instance are dialled at once.
 	warmMax = 16
-	// closeTimeout bounds how long Close spends on removing keys.
+	// openTimeout bounds the opening: a busy machine may take long to dial all
+	// connections, and no decision waits for it.
+	openTimeout = 20 * time.Second
+	// closeTimeout bounds how long Close spends on removing keys, stepTimeout
+	// each step of that.
 	closeTimeout = 5 * time.Second
+	stepTimeout  = 2 * time.Second
 	// scanCount is how many keys a step of the removal looks at.
 	scanCount = 1000
 )
@@ -33,6 +40,8 @@ type store struct {
 	clients   []*goredis.Client
 	namespace string
 	timeout   time.Duration
+	// open: every connection is dialled, and decisions may be asked.
+	open atomic.Bool
 
 	closing sync.Once
 	closed  error
@@ -47,15 +56,34 @@ func openStore(ctx context.Context, setup targets.Setup) (*store, error) {
 	}
 	quiet()
 	s := &store{namespace: setup.Namespace, timeout: setup.Timeout}
+	options.Dialer = s.dialer(options)
 	for range setup.Instances {
 		own := *options
 		s.clients = append(s.clients, goredis.NewClient(&own))
 	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
 	if err := s.warm(ctx, options.PoolSize); err != nil {
 		s.disconnect()
 		return nil, fmt.Errorf("connecting to redis at %s: %w", options.Addr, err)
 	}
+	s.open.Store(true)
 	return s, nil
+}
+
+// dialer takes its time while the store is opened. A connection that is dialled
+// anew for a decision has half of the decision's time: a request that got none
+// by then gives up while it certainly was not sent.
+func (s *store) dialer(options *goredis.Options) func(context.Context, string, string) (net.Conn, error) {
+	patient, hasty := *options, *options
+	hasty.DialTimeout = options.PoolTimeout
+	opening, deciding := goredis.NewDialer(&patient), goredis.NewDialer(&hasty)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if s.open.Load() {
+			return deciding(ctx, network, address)
+		}
+		return opening(ctx, network, address)
+	}
 }
 
 // quiet keeps the client library from printing: what goes wrong is in the
@@ -74,12 +102,12 @@ func clientOptions(setup targets.Setup) (*goredis.Options, error) {
 	// A request sent twice may be charged twice: nothing is ever sent again.
 	o.MaxRetries = -1
 	o.DialerRetries = 1
-	// One decision has one deadline, its context's. A request that got no
-	// connection in half of its time gives up while it certainly was not sent.
+	// One decision has one deadline, its context's; opening and closing have
+	// theirs.
 	o.ContextTimeoutEnabled = true
-	o.ReadTimeout, o.WriteTimeout = setup.Timeout, setup.Timeout
-	o.DialTimeout = max(setup.Timeout/2, time.Millisecond)
-	o.PoolTimeout = o.DialTimeout
+	o.ReadTimeout, o.WriteTimeout = openTimeout, openTimeout
+	o.DialTimeout = openTimeout
+	o.PoolTimeout = max(setup.Timeout/2, time.Millisecond)
 	o.PoolSize = poolSize(setup)
 	o.MaxConcurrentDials = 0
 	o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns = 0, 0, 0
@@ -152,7 +180,7 @@ func (s *store) key(key, suffix string) string { return s.namespace + "{=" + key
 
 // readTime reads the server's clock, in nanoseconds since the Unix epoch.
 func (s *store) readTime(ctx context.Context) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	now, err := s.clients[0].Time(ctx).Result()
 	if err != nil {
@@ -180,20 +208,24 @@ func (s *store) removeKeys(ctx context.Context) error {
 	client := s.clients[0]
 	pattern := globLiteral.Replace(s.namespace) + "*"
 	for cursor := uint64(0); ; {
-		keys, next, err := client.Scan(ctx, cursor, pattern, scanCount).Result()
-		if err != nil {
+		next, err := removeSome(ctx, client, cursor, pattern)
+		if err != nil || next == 0 {
 			return err
-		}
-		if len(keys) > 0 {
-			if err := client.Unlink(ctx, keys...).Err(); err != nil {
-				return err
-			}
-		}
-		if next == 0 {
-			return nil
 		}
 		cursor = next
 	}
+}
+
+// removeSome is one step of the removal; a server that does not take it in
+// stepTimeout takes none.
+func removeSome(ctx context.Context, client *goredis.Client, cursor uint64, pattern string) (next uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	keys, next, err := client.Scan(ctx, cursor, pattern, scanCount).Result()
+	if err == nil && len(keys) > 0 {
+		err = client.Unlink(ctx, keys...).Err()
+	}
+	return next, err
 }
 
 // globLiteral makes a pattern match its own text.
