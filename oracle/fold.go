@@ -23,7 +23,7 @@ type Fold struct {
 	head   rlbench.Run
 	names  []string
 	closed bool
-	// total is the cost of all ops, last the Sent of the last.
+	// total is the cost of all ops, last the latest Sent.
 	total int64
 	last  rlbench.Instant
 	// stream judges as the ops come; kept are the ops for checks that need them all,
@@ -42,7 +42,7 @@ var (
 	// errClosed is returned by a Fold that was closed.
 	errClosed = errors.New("the fold was closed before")
 	// errOrder is returned for ops that come too late.
-	errOrder = errors.New("ops must come in order of sent")
+	errOrder = errors.New("a part must not go back to before the parts before it")
 )
 
 // Open begins a Fold for the named checks, or all that apply. The head is a Run
@@ -67,10 +67,10 @@ func Open(head *rlbench.Run, names ...string) (*Fold, error) {
 	return f, nil
 }
 
-// Feed adds a part of the evidence, which may be reused afterwards. Its ops are in
-// order of Sent, and none was sent before those of the parts before; ops that were
-// never sent may stand anywhere. The error says what is wrong with an op; then
-// nothing of the part was taken.
+// Feed adds a part of the evidence, which may be reused afterwards. Its ops may be in
+// any order, but none was sent before one of the parts before; ops that were never sent
+// may stand anywhere. The error says what is wrong with an op; then nothing of the part
+// was taken.
 func (f *Fold) Feed(part *rlbench.Ops) error {
 	if f.closed {
 		return errClosed
@@ -78,21 +78,23 @@ func (f *Fold) Feed(part *rlbench.Ops) error {
 	if err := readable(&rlbench.Run{Target: f.head.Target, Policy: f.head.Policy, Ops: *part}); err != nil {
 		return err
 	}
-	last, total := f.last, f.total
+	first, last, sorted := rlbench.Instant(forever), f.last, true
+	total := f.total
 	for i, outcome := range part.Outcome {
 		if outcome == rlbench.Unsent {
 			continue
 		}
-		if part.Sent[i] < last {
+		if part.Sent[i] < f.last {
 			return fmt.Errorf("judging a run of target %q: op %d, sent at %s: %w", f.head.Target, part.ID[i], part.Sent[i], errOrder)
 		}
-		last = part.Sent[i]
+		sorted = sorted && part.Sent[i] >= last
+		first, last = min(first, part.Sent[i]), max(last, part.Sent[i])
 		if total += part.Cost[i]; total > costMax {
 			return fmt.Errorf("judging a run of target %q: its costs add up to more than %d", f.head.Target, int64(costMax))
 		}
 	}
 	f.last, f.total = last, total
-	f.stream.feed(part, int64(last))
+	f.stream.feed(part, int64(first), sorted)
 	if f.kept == nil || f.over {
 		return nil
 	}

@@ -51,6 +51,9 @@ func feedIn(t *testing.T, random *rand.Rand, r *rlbench.Run, batch, spare int) (
 				i++
 			}
 		}
+		if random.IntN(2) == 0 {
+			part = shuffled(random, part)
+		}
 		if err := f.Feed(part); err != nil {
 			t.Fatalf("%s: %v", text(r), err)
 		}
@@ -60,6 +63,15 @@ func feedIn(t *testing.T, random *rand.Rand, r *rlbench.Run, batch, spare int) (
 		t.Fatalf("%s: %v", text(r), err)
 	}
 	return found, accuracy, f
+}
+
+// shuffled returns the ops of a part in another order.
+func shuffled(random *rand.Rand, part *rlbench.Ops) *rlbench.Ops {
+	other := &rlbench.Ops{}
+	for _, i := range random.Perm(part.Len()) {
+		appendRow(other, part, i)
+	}
+	return other
 }
 
 // drawLong draws a history of several keys which a limiter may have made: mostly it

@@ -172,3 +172,39 @@ func compact[T any](column []T, live []bool) []T {
 	}
 	return column[:n]
 }
+
+// sort puts the rows from start on in order of sent.
+func (l *ledger) sort(start int) {
+	o := &l.ops
+	sents := make([]int64, 0, o.Len()-start)
+	for _, t := range o.Sent[start:] {
+		sents = append(sents, int64(t))
+	}
+	by := order(sents)
+	reorder(o.ID, start, by)
+	reorder(o.Key, start, by)
+	reorder(o.Cost, start, by)
+	reorder(o.Instance, start, by)
+	reorder(o.Worker, start, by)
+	reorder(o.Planned, start, by)
+	reorder(o.Sent, start, by)
+	reorder(o.Done, start, by)
+	reorder(o.Outcome, start, by)
+	reorder(o.Status, start, by)
+	reorder(o.Error, start, by)
+	for _, column := range stated(o) {
+		reorder(*column, start, by)
+	}
+}
+
+// reorder puts the values from start on in the given order.
+func reorder[T any](column []T, start int, by []uint32) {
+	if column == nil {
+		return
+	}
+	tail := column[start:]
+	was := append([]T(nil), tail...)
+	for i, from := range by {
+		tail[i] = was[from]
+	}
+}

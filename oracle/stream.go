@@ -39,7 +39,9 @@ type stream struct {
 	// batch and spare can be set by tests.
 	batch, spare int
 	swept        bool
-	rested       map[string]rested
+	// jumbled: the rows not dealt yet may be in any order.
+	jumbled bool
+	rested  map[string]rested
 	// forgotten are the fullest of the keys that are not remembered apart, by how they
 	// stood.
 	forgotten map[string]resting
@@ -139,26 +141,34 @@ func (s *stream) takes(name string) bool {
 	return s.over != nil && (name == "never-over" || name == "never-starved")
 }
 
-// feed takes in a part, which was found in order; last is the Sent of its last op.
-func (s *stream) feed(part *rlbench.Ops, last int64) {
+// feed takes in a part, of which no op was sent before first, nor any before it later.
+// What is there is judged only when more comes: a Run that comes whole is judged whole.
+func (s *stream) feed(part *rlbench.Ops, first int64, sorted bool) {
+	waiting := s.ledger.ops.Len() - s.dealt
+	if first < forever && waiting >= max(s.batch, s.listed, batchPerKey*s.active*min(1, s.batch/batchOps)) {
+		s.sweep(first)
+	}
+	s.jumbled = s.jumbled || !sorted
 	s.ledger.add(part)
 	s.turnout.add(part)
 	s.accuracy.count(part)
-	if !s.run.Complete {
-		for i, outcome := range part.Outcome {
-			if outcome == rlbench.Allowed || outcome == rlbench.Denied {
-				s.begin = min(s.begin, int64(part.Done[i]))
-			}
-		}
+	if s.run.Complete {
+		return
 	}
-	if s.ledger.ops.Len()-s.dealt >= max(s.batch, s.listed, batchPerKey*s.active*min(1, s.batch/batchOps)) {
-		s.sweep(last)
+	for i, outcome := range part.Outcome {
+		if outcome == rlbench.Allowed || outcome == rlbench.Denied {
+			s.begin = min(s.begin, int64(part.Done[i]))
+		}
 	}
 }
 
 // sweep judges all keys up to the frontier.
 func (s *stream) sweep(frontier int64) {
 	s.swept = true
+	if s.jumbled {
+		s.ledger.sort(s.dealt)
+		s.jumbled = false
+	}
 	s.run.Ops = s.ledger.ops
 	ops := judged(&s.run)
 	s.deal(&ops, frontier)
