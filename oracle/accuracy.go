@@ -273,12 +273,12 @@ func (a *accuracy) tell(h *history, c *charges) {
 	room, full, held := make([]bool, n), make([]bool, n), make([]int64, n)
 	for i, w := range a.windows {
 		r := windowRoom(w)
-		r.fullest(h, c, held)
+		c.fullest(r, h, held)
 		for q, cost := range h.denied.cost {
 			early := a.begin > beginning && h.denied.sent[q] < a.begin+w.length
 			room[q] = (room[q] || i == 0) && !early && held[q]+cost <= w.limit
 		}
-		r.emptiest(h, c, held)
+		c.emptiest(r, h, held)
 		for q, cost := range h.denied.cost {
 			full[q] = full[q] || held[q]+cost > w.limit
 		}

@@ -108,7 +108,7 @@ func TestFoldHoldsNoMoreThanItsWindow(t *testing.T) {
 			}
 			most[i/60] = max(most[i/60], f.stream.ledger.ops.Len()+len(f.stream.ledger.keys))
 		}
-		if most[1] > most[0]*11/10 || most[0] > 10_000 {
+		if most[1] > most[0]*11/10 || most[0] > 20_000 {
 			t.Errorf("%s: %d ops and keys were held in the first half, %d in the second", policy.Algorithm, most[0], most[1])
 		}
 		if _, _, err := f.Close(); err != nil {

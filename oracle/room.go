@@ -71,6 +71,47 @@ type charges struct {
 	partial bool
 	// scratch is working space, one value for each charge of a kind.
 	scratch []int64
+	// shared: several ask for the same, so that figures are kept.
+	shared bool
+	kept   []figures
+}
+
+// figures are what a window was asked for: fullest or emptiest.
+type figures struct {
+	room  windowRoom
+	least bool
+	of    []int64
+}
+
+// fullest asks a room, once where several ask for the same.
+func (c *charges) fullest(r room, h *history, full []int64) {
+	if !c.recall(r, false, full) {
+		r.fullest(h, c, full)
+		c.remember(r, false, full)
+	}
+}
+
+func (c *charges) emptiest(r room, h *history, least []int64) {
+	if !c.recall(r, true, least) {
+		r.emptiest(h, c, least)
+		c.remember(r, true, least)
+	}
+}
+
+func (c *charges) recall(r room, least bool, into []int64) bool {
+	for _, f := range c.kept {
+		if f.room == r && f.least == least {
+			copy(into, f.of)
+			return true
+		}
+	}
+	return false
+}
+
+func (c *charges) remember(r room, least bool, of []int64) {
+	if w, ok := r.(windowRoom); ok && c.shared {
+		c.kept = append(c.kept, figures{w, least, slices.Clone(of)})
+	}
 }
 
 // newCharges gathers the charges of a key.

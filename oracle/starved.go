@@ -147,7 +147,7 @@ func (s *starved) doubtful(h *history, c *charges) int64 {
 	right := make([]bool, n)
 	least := make([]int64, n)
 	for _, r := range s.firm {
-		r.emptiest(h, c, least)
+		c.emptiest(r, h, least)
 		for q, held := range least {
 			right[q] = right[q] || held+h.denied.cost[q] > r.capacity()
 		}
@@ -167,7 +167,7 @@ func (s *starved) spare(h *history, c *charges, rooms []room) []int64 {
 	n := h.denied.len()
 	least, full := make([]int64, n), make([]int64, n)
 	for i, r := range rooms {
-		r.fullest(h, c, full)
+		c.fullest(r, h, full)
 		for q := range full {
 			spare := r.capacity() - full[q] - h.denied.cost[q]
 			if h.denied.sent[q] < s.begin+r.horizon() && s.begin > beginning {

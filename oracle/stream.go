@@ -96,8 +96,31 @@ type piece struct {
 	wideFrom, wideTo int64
 	// fresh is the first allowed op that was not there before.
 	fresh int
-	// ready are the refusals about which everything is known now.
-	ready []int
+	// ready are the refusals about which everything is known now; asked is the history
+	// with those alone, and charged what counts where refusals are free.
+	ready   []int
+	asked   *history
+	charged *charges
+}
+
+// free returns the refusals that are ready, and the charges where refusals are free.
+func (p *piece) free(unlisted int64) (*history, *charges) {
+	if p.charged == nil {
+		p.asked = p.only(p.history)
+		p.charged = newCharges(p.history, false)
+		p.charged.unlisted, p.charged.shared = unlisted, true
+	}
+	return p.asked, p.charged
+}
+
+// only returns a history with the refusals alone that are ready.
+func (p *piece) only(h *history) *history {
+	if len(p.ready) == h.denied.len() {
+		return h
+	}
+	ready := *h
+	ready.denied = *h.denied.pick(p.ready)
+	return &ready
 }
 
 // streams tells whether never-over and never-starved of a policy can be judged as the

@@ -63,11 +63,7 @@ func (a *accuracyStream) piece(sp *spell, p *piece) {
 	at := a.estimates(ops)
 	a.estimate(k, p, at)
 	if len(p.ready) > 0 {
-		ready := *p.history
-		ready.denied = *p.denied.pick(p.ready)
-		c := newCharges(&ready, false)
-		c.unlisted = sp.unlisted
-		a.tell(&ready, c)
+		a.tell(p.free(sp.unlisted))
 	}
 	k.ideal.trim()
 	k.taken.trim()

@@ -70,14 +70,14 @@ func (k *starvedSpell) worse(spare int64, refused *columns, q int, ids []int64) 
 
 // judged returns the history with the refusals alone that are ready, and the charges.
 func (s *starvedStream) judged(sp *spell, p *piece, h *history) (*history, *charges) {
-	c := s.charges(h)
-	c.unlisted, c.past, c.left = sp.unlisted, sp.starved.past, sp.starved.left
-	if len(p.ready) == h.denied.len() {
+	if h == p.history && !s.run.Policy.ChargesRefusals {
+		h, c := p.free(sp.unlisted)
+		c.past, c.left = sp.starved.past, sp.starved.left
 		return h, c
 	}
-	ready := *h
-	ready.denied = *h.denied.pick(p.ready)
-	return &ready, c
+	c := s.charges(h)
+	c.unlisted, c.past, c.left = sp.unlisted, sp.starved.past, sp.starved.left
+	return p.only(h), c
 }
 
 // keep copies the ops of a proof, when it is worth it.
