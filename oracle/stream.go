@@ -19,7 +19,7 @@ const (
 	// batchOps is how many ops come, at least, before they are dealt.
 	batchOps = 1 << 16
 	// batchPerKey is how many more for each key that is active.
-	batchPerKey = 16
+	batchPerKey = 32
 	// spareOps is how many ops of all keys together stay listed longer than needed, so
 	// that a witness can be looked for among them.
 	spareOps = 1 << 20
@@ -41,7 +41,7 @@ type stream struct {
 	swept        bool
 	// jumbled: the rows not dealt yet may be in any order.
 	jumbled bool
-	rested  map[string]rested
+	rested  map[string]*rested
 	// forgotten are the fullest of the keys that are not remembered apart, by how they
 	// stood.
 	forgotten map[string]resting
@@ -76,14 +76,25 @@ type spell struct {
 	starved  starvedSpell
 	accuracy accuracySpell
 	// past is what was known of the key when it was idle before.
-	past rested
+	past *rested
 }
 
 // rested is what is remembered of a key that is idle.
 type rested struct {
-	known bool
-	over  overRested
+	// most are the fullest stretches by rule, as of ops that were let through; settled
+	// tells which walkers explained it.
+	most    []crown
+	settled []bool
+	// doubt is the cost of the refusals that may have been wrong.
 	doubt int64
+}
+
+// starved is the doubt that is remembered.
+func (r *rested) starved() int64 {
+	if r == nil {
+		return 0
+	}
+	return r.doubt
 }
 
 // piece is what is listed of a key: ops sent before from were there before.
@@ -136,7 +147,7 @@ func streams(p rlbench.Policy) bool {
 }
 
 func newStream(head *rlbench.Run) *stream {
-	s := &stream{run: *head, ledger: newLedger(), rested: map[string]rested{}, forgotten: map[string]resting{}, batch: batchOps, spare: -1, begin: forever}
+	s := &stream{run: *head, ledger: newLedger(), rested: map[string]*rested{}, forgotten: map[string]resting{}, batch: batchOps, spare: -1, begin: forever}
 	s.evidence = &evidence{run: &s.run}
 	s.accuracy = newAccuracyStream(s.evidence)
 	for _, w := range s.accuracy.windows {
@@ -398,7 +409,8 @@ func (s *stream) rest(sp *spell) {
 	if s.over == nil {
 		return
 	}
-	r := rested{known: true, over: s.over.rested(sp), doubt: sp.starved.doubt + sp.past.doubt}
+	r := &rested{doubt: sp.starved.doubt + sp.past.starved()}
+	s.over.rest(sp, r)
 	if _, known := s.rested[sp.name]; known || len(s.rested) < restedMax {
 		s.rested[sp.name] = r
 		return
@@ -409,21 +421,19 @@ func (s *stream) rest(sp *spell) {
 // resting is a key at rest.
 type resting struct {
 	name string
-	rested
+	*rested
 }
 
 // forget joins a key with all others that stood alike: the fullest stands for them.
-func (s *stream) forget(name string, r rested) {
-	most := func(r rested) peak { return s.over.most(&spell{past: r}) }
-	kind := fmt.Sprint(r.over.settled, most(r).over() > 0, r.doubt > 0)
-	doubt := r.doubt
+func (s *stream) forget(name string, r *rested) {
+	most := func(r *rested) peak { return s.over.most(&spell{past: r}) }
+	kind := fmt.Sprint(r.settled, most(r).over() > 0, r.doubt > 0)
 	if f, known := s.forgotten[kind]; known {
-		doubt = max(doubt, f.doubt)
+		r.doubt = max(r.doubt, f.doubt)
 		if most(f.rested).over() >= most(r).over() {
-			name, r = f.name, f.rested
+			name, r.most = f.name, f.most
 		}
 	}
-	r.doubt = doubt
 	s.forgotten[kind] = resting{name, r}
 }
 

@@ -27,8 +27,10 @@ type overSpell struct {
 	// explains costs that differ, cut into equal ones.
 	walkers []*walker
 	pieces  *pieces
-	// dearest is the first op of greatest cost.
-	dearest rlbench.Op
+	// dearest is the greatest cost of an op, alone the first op of that cost if no limit
+	// has room for it.
+	dearest int64
+	alone   *rlbench.Op
 	// proven is what proves the key broken; crisis: it was found by explaining.
 	proven *exhibit
 	broken bool
@@ -57,14 +59,6 @@ func (c crowns) peak() peak {
 type summitPeak struct {
 	excess int64
 	peak   peak
-}
-
-// overRested is what is remembered of a key at rest.
-type overRested struct {
-	// most are the fullest stretches by rule, as of ops that were let through.
-	most    []crown
-	settled []bool // by walker
-	broken  bool
 }
 
 func newOverStream(o *over) *overStream {
@@ -204,12 +198,16 @@ func (s *overSpell) worstOver() peak {
 // lone keeps the first op of greatest cost.
 func (o *overStream) lone(s *overSpell, p *piece) {
 	for i := p.fresh; i < p.allowed.len(); i++ {
-		if p.allowed.cost[i] > s.dearest.Cost {
-			s.dearest = o.run.Ops.At(int(p.allowed.row[i]))
+		if p.allowed.cost[i] <= s.dearest {
+			continue
 		}
-	}
-	for _, r := range o.rules.lenient {
-		s.broken = s.broken || s.dearest.Cost > r.most()
+		s.dearest = p.allowed.cost[i]
+		for _, r := range o.rules.lenient {
+			if s.dearest > r.most() {
+				op := o.run.Ops.At(int(p.allowed.row[i]))
+				s.broken, s.alone = true, &op
+			}
+		}
 	}
 }
 
@@ -292,25 +290,24 @@ func (o *overStream) idle(sp *spell, frontier int64) bool {
 	return !slices.ContainsFunc(s.ridges, func(r ridge) bool { return r.known })
 }
 
-func (o *overStream) rested(sp *spell) overRested {
-	r := overRested{broken: sp.over.broken}
+// rest notes how a key stands that is put to rest.
+func (o *overStream) rest(sp *spell, r *rested) {
 	for i := range o.rules.kept {
 		r.most = append(r.most, sp.fullest(i).allowed)
 	}
 	for i := range sp.over.walkers {
 		r.settled = append(r.settled, o.holds(sp, i))
 	}
-	return r
 }
 
 // fullest are the fullest stretches of a key by one rule, at any time.
 func (sp *spell) fullest(rule int) crowns {
 	if len(sp.over.most) == 0 {
-		return crowns{sp.past.over.most[rule], sp.past.over.most[rule]}
+		return crowns{sp.past.most[rule], sp.past.most[rule]}
 	}
 	now := sp.over.most[rule]
-	if past := sp.past; past.known && past.over.most[rule].worth >= now.allowed.worth {
-		now.allowed = past.over.most[rule]
+	if past := sp.past; past != nil && past.most[rule].worth >= now.allowed.worth {
+		now.allowed = past.most[rule]
 	}
 	return now
 }

@@ -78,7 +78,7 @@ func (o *overStream) ruling(sp *spell, world int) ruling {
 
 // holds tells whether a walker explained all of a key.
 func (o *overStream) holds(sp *spell, walker int) bool {
-	if past := sp.past; past.known && !past.over.settled[walker] {
+	if past := sp.past; past != nil && !past.settled[walker] {
 		return false
 	}
 	return len(sp.over.walkers) == 0 || sp.over.walkers[walker].answer == explained
@@ -86,8 +86,8 @@ func (o *overStream) holds(sp *spell, walker int) bool {
 
 // found rules on a key that is broken.
 func (o *overStream) found(s *overSpell, r *ruling) {
-	if o.alone(s.dearest.ID, s.dearest.Cost, r) {
-		r.shown = []rlbench.Op{s.dearest}
+	if s.alone != nil && o.alone(s.alone.ID, s.alone.Cost, r) {
+		r.shown = []rlbench.Op{*s.alone}
 		return
 	}
 	r.verdict, r.over = rlbench.Fail, s.worstOver().over()

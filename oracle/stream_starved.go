@@ -1,10 +1,6 @@
 package oracle
 
-import (
-	"slices"
-
-	"github.com/rlbench/rlbench"
-)
+import "slices"
 
 // starvedStream judges never-starved of keys that come in pieces: each refusal when it
 // was answered, for by then everything that may have filled the limit was sent.
@@ -18,7 +14,7 @@ type starvedSpell struct {
 	// wrong counts the refusals that had room for certain, of which convicted is the
 	// worst; doubted those that had room in each strict world.
 	wrong     int
-	convicted ruling
+	convicted *ruling
 	doubted   []int
 	// sent and id are those of the refusal convicted.
 	sent, id int64
@@ -61,7 +57,7 @@ func (s *starvedStream) piece(sp *spell, p *piece) {
 func (k *starvedSpell) worse(spare int64, refused *columns, q int, ids []int64) bool {
 	sent, id := refused.sent[q], ids[refused.row[q]]
 	sooner := sent < k.sent || sent == k.sent && id < k.id
-	if k.convicted.verdict == rlbench.Fail && (spare < k.convicted.over || spare == k.convicted.over && !sooner) {
+	if k.convicted != nil && (spare < k.convicted.over || spare == k.convicted.over && !sooner) {
 		return false
 	}
 	k.sent, k.id = sent, id
@@ -82,13 +78,13 @@ func (s *starvedStream) judged(sp *spell, p *piece, h *history) (*history, *char
 
 // keep copies the ops of a proof, when it is worth it.
 func (s *starvedStream) keep(k *starvedSpell, convicted ruling) {
-	k.convicted = convicted
+	k.convicted = &convicted
 	if s.proofs.admits(convicted.over, len(convicted.witness)) {
 		for _, row := range convicted.witness {
-			k.convicted.shown = append(k.convicted.shown, s.run.Ops.At(int(row)))
+			convicted.shown = append(convicted.shown, s.run.Ops.At(int(row)))
 		}
 	}
-	k.convicted.witness = nil
+	convicted.witness = nil
 }
 
 // carry takes what is to be carried on of the charges that are dropped, which cost
@@ -147,9 +143,12 @@ func (s *starvedStream) ruling(sp *spell, world int) ruling {
 	if world < len(k.doubted) {
 		doubted = k.doubted[world]
 	}
-	convicted := k.convicted
-	if k.wrong > 0 && convicted.shown == nil {
-		convicted.over = -1 // Others that are no better are shown instead.
+	var convicted ruling
+	if k.convicted != nil {
+		convicted = *k.convicted
+		if convicted.shown == nil {
+			convicted.over = -1 // Others that are no better are shown instead.
+		}
 	}
-	return s.conclude(convicted, k.wrong, doubted, k.doubt+sp.past.doubt)
+	return s.conclude(convicted, k.wrong, doubted, k.doubt+sp.past.starved())
 }
