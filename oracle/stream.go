@@ -19,10 +19,10 @@ const (
 	// batchOps is how many ops come, at least, before they are dealt.
 	batchOps = 1 << 16
 	// batchPerKey is how many more for each key that is active.
-	batchPerKey = 32
+	batchPerKey = 20
 	// spareOps is how many ops of all keys together stay listed longer than needed, so
 	// that a witness can be looked for among them.
-	spareOps = 1 << 20
+	spareOps = 1 << 18
 	// restedMax is how many idle keys are remembered apart. Of more the fullest stands
 	// for all that stood alike, and the number of keys in a sentence is too small.
 	restedMax = 1 << 20

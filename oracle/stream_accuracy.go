@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/rlbench/rlbench"
@@ -11,6 +12,8 @@ type accuracyStream struct {
 	*accuracy
 	// peaks are the certain peaks of all keys, by window.
 	peaks []int64
+	// logs are those of the key at hand, in room that serves every key.
+	ideal, taken, fitting *log
 }
 
 // accuracySpell is what is carried of a key.
@@ -20,19 +23,23 @@ type accuracySpell struct {
 	over, free []int64
 	// ideal is the log of what would have been let through, taken of what was when it
 	// was likeliest, fitting of what of that fitted.
-	ideal, taken, fitting log
+	ideal, taken, fitting []entry
 }
+
+// entry is what a log took in.
+type entry struct{ at, cost int64 }
 
 func newAccuracyStream(e *evidence) *accuracyStream {
 	a := &accuracyStream{accuracy: newAccuracy(e)}
 	a.begin = beginning
+	a.ideal, a.taken, a.fitting = newLog(a.windows), newLog(a.windows), newLog(a.windows)
 	a.peaks = make([]int64, len(a.windows))
 	return a
 }
 
 func (a *accuracyStream) spell() accuracySpell {
 	n := len(a.windows)
-	s := accuracySpell{over: make([]int64, n), free: make([]int64, n), ideal: *newLog(a.windows), taken: *newLog(a.windows), fitting: *newLog(a.windows)}
+	s := accuracySpell{over: make([]int64, n), free: make([]int64, n)}
 	for i := range s.free {
 		s.free[i] = beginning
 	}
@@ -59,53 +66,51 @@ func (a *accuracyStream) piece(sp *spell, p *piece) {
 		}
 		k.over[i] += w.overBetween(ops, due, lo, hi, &k.free[i])
 	}
-	a.admit(k, p)
+	a.ideal.open(k.ideal, p.from)
+	a.taken.open(k.taken, p.from)
+	a.fitting.open(k.fitting, p.from)
+	a.admit(p)
 	at := a.estimates(ops)
-	a.estimate(k, p, at)
+	a.estimate(p, at)
 	if len(p.ready) > 0 {
 		a.tell(p.free(sp.unlisted))
 	}
-	k.ideal.trim()
-	k.taken.trim()
-	k.fitting.trim()
+	k.ideal = a.ideal.close(k.ideal, p.to)
+	k.taken = a.taken.close(k.taken, p.to)
+	k.fitting = a.fitting.close(k.fitting, p.to)
 }
 
 // admit asks the ideal log for everything that came.
-func (a *accuracyStream) admit(k *accuracySpell, p *piece) {
+func (a *accuracyStream) admit(p *piece) {
 	var next [3]int
 	for i, c := range p.kinds() {
 		next[i] = from(c.sent, p.from)
 	}
-	a.sums.IdealAllowed += a.ideal(p.history, &k.ideal, next)
+	a.sums.IdealAllowed += a.accuracy.ideal(p.history, a.ideal, next)
 }
 
 // estimate asks the logs at the likeliest moments, as far as the frontier.
-func (a *accuracyStream) estimate(k *accuracySpell, p *piece, at []int64) {
+func (a *accuracyStream) estimate(p *piece, at []int64) {
 	made := within(at, p.from, p.to)
 	refused := a.estimates(&p.denied)
 	next := 0
 	for _, q := range within(refused, p.from, p.to) {
 		for ; next < len(made) && at[made[next]] <= refused[q]; next++ {
-			k.taken.take(at[made[next]], p.allowed.cost[made[next]])
+			a.taken.take(at[made[next]], p.allowed.cost[made[next]])
 		}
-		if k.taken.fits(refused[q], p.denied.cost[q]) {
+		if a.taken.fits(refused[q], p.denied.cost[q]) {
 			a.sums.RefusedWronglyEstimate++
 		}
 	}
 	for _, i := range made[next:] {
-		k.taken.take(at[i], p.allowed.cost[i])
+		a.taken.take(at[i], p.allowed.cost[i])
 	}
 	for _, i := range made {
-		if k.fitting.fits(at[i], p.allowed.cost[i]) {
-			k.fitting.take(at[i], p.allowed.cost[i])
+		if a.fitting.fits(at[i], p.allowed.cost[i]) {
+			a.fitting.take(at[i], p.allowed.cost[i])
 		} else {
 			a.sums.OverEstimate++
 		}
-	}
-	if p.to != forever {
-		k.taken.fits(p.to, forever)
-		k.fitting.fits(p.to, forever)
-		k.ideal.fits(p.to, forever)
 	}
 }
 
@@ -117,27 +122,41 @@ func within(values []int64, low, high int64) []uint32 {
 	return by[first:last]
 }
 
-// trim drops what left every window.
-func (l *log) trim() {
-	if len(l.from) == 0 {
-		return
+// open fills a log with what it took in until now.
+func (l *log) open(entries []entry, now int64) {
+	l.at, l.cost = l.at[:0], l.cost[:0]
+	clear(l.from)
+	clear(l.held)
+	for _, e := range entries {
+		l.take(e.at, e.cost)
 	}
-	drop := l.from[0]
-	for _, from := range l.from {
-		drop = min(drop, from)
+	if now > beginning {
+		l.fits(now, 0)
 	}
-	l.at = l.at[:copy(l.at, l.at[drop:])]
-	l.cost = l.cost[:copy(l.cost, l.cost[drop:])]
-	for i := range l.from {
-		l.from[i] -= drop
+}
+
+// close returns what is still in some window, where there was room for it.
+func (l *log) close(into []entry, now int64) []entry {
+	if now == forever {
+		return nil
 	}
+	l.fits(now, 0)
+	first := slices.Min(l.from)
+	if n := len(l.at) - first; cap(into) < n {
+		into = make([]entry, 0, n+n/4)
+	}
+	into = into[:0]
+	for i := first; i < len(l.at); i++ {
+		into = append(into, entry{l.at[i], l.cost[i]})
+	}
+	return into
 }
 
 // idle tells that the key may be put to rest: its logs are empty, and of several
 // windows none counts yet that may count less in the end.
 func (a *accuracyStream) idle(sp *spell) bool {
 	k := &sp.accuracy
-	if len(k.ideal.at)+len(k.taken.at)+len(k.fitting.at) > 0 {
+	if len(k.ideal)+len(k.taken)+len(k.fitting) > 0 {
 		return false
 	}
 	for _, over := range k.over {

@@ -12,6 +12,8 @@ type overStream struct {
 	// apart: the lenient rules are explained apart from the first strict world.
 	apart   bool
 	exhibit docket
+	// benches are for the walkers of the key at hand.
+	benches []bench
 }
 
 // overSpell is what is carried of a key.
@@ -63,6 +65,7 @@ type summitPeak struct {
 
 func newOverStream(o *over) *overStream {
 	s := &overStream{over: o}
+	s.benches = make([]bench, len(o.rules.strict)+1)
 	s.apart = len(o.rules.strict) == 0 || !o.rules.wide.none() || o.run.Policy.Drift > 0
 	return s
 }
@@ -109,6 +112,9 @@ func (o *overStream) piece(sp *spell, p *piece) {
 	o.lone(s, p)
 	if s.broken {
 		return
+	}
+	for i, w := range s.walkers {
+		w.begin(&o.benches[i])
 	}
 	ops := &p.allowed
 	for w := range o.rules.strict {
@@ -258,8 +264,9 @@ func (o *overStream) carry(sp *spell, p *piece, cut, gone int64, n int) {
 		s.walkers, s.pieces = nil, nil
 		return
 	}
-	for _, w := range s.walkers {
+	for i, w := range s.walkers {
 		w.shift(n)
+		w.rest(&o.benches[i])
 	}
 	if s.pieces != nil {
 		s.pieces.shift(p.allowed.cost[:n])
@@ -278,7 +285,7 @@ func (o *overStream) idle(sp *spell, frontier int64) bool {
 		if o.apart && i == len(s.walkers)-1 {
 			to = early
 		}
-		if w.answer != explained || len(w.at) > 0 && !w.fresh(to) {
+		if !w.fresh(to) {
 			return false
 		}
 	}

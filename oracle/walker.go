@@ -19,6 +19,37 @@ type walker struct {
 	answer answer
 	// latest is the last op, in order of sent, of all that were served and settled.
 	latest int
+	// small holds at and served between pieces.
+	small struct {
+		at     []int64
+		served []uint32
+	}
+}
+
+// bench is room to work in, that serves every walker in turn.
+type bench struct {
+	at     []int64
+	served []uint32
+}
+
+// begin takes a bench to work at, rest leaves it.
+func (w *walker) begin(b *bench) {
+	w.at = append(b.at[:0], w.small.at...)
+	w.served = append(b.served[:0], w.small.served...)
+}
+
+func (w *walker) rest(b *bench) {
+	b.at, b.served = w.at, w.served
+	w.small.at, w.small.served = snug(w.small.at, w.at), snug(w.small.served, w.served)
+	w.at, w.served = nil, nil
+}
+
+// snug copies values into a slice with little room to spare.
+func snug[T any](into, values []T) []T {
+	if n := len(values); cap(into) < n {
+		into = make([]T, 0, n+n/4)
+	}
+	return append(into[:0], values...)
 }
 
 // walkReplays is how many ops barriers may take up again for each op that comes.
@@ -26,7 +57,7 @@ const walkReplays = 8
 
 func newWalker(rules []rule) *walker {
 	w := &walker{rules: rules, answer: explained, latest: -1}
-	w.reset(0)
+	w.explainer.reset(0)
 	w.replays = 64 * replaysLeast
 	return w
 }
@@ -137,13 +168,14 @@ func (w *walker) shift(dropped int) {
 	w.latest = max(-1, w.latest-dropped)
 }
 
-// fresh tells that nothing of what came bears on what is still to come.
+// fresh tells, between pieces, that nothing of what came bears on what is still to come.
 func (w *walker) fresh(frontier int64) bool {
-	if w.answer != explained || w.final < len(w.at) || len(w.waiting) > 0 {
+	at := w.small.at
+	if w.answer != explained || w.final < len(at) || len(w.waiting) > 0 {
 		return false
 	}
-	now := w.now(frontier)
-	return !slices.ContainsFunc(w.paces, func(p pace) bool { return p.matters(w.at, w.final, now) < w.final })
+	now := frontier * gridOf(w.rules)
+	return !slices.ContainsFunc(w.paces, func(p pace) bool { return p.matters(at, w.final, now) < w.final })
 }
 
 // lastOp is the last op needed for the crisis.
