@@ -77,7 +77,7 @@ func (s *isolation) key(h *history) {
 	s.own.add(h.key, r)
 }
 
-// group is a set of keys that may share one budget.
+// sharing is a set of keys that may have one budget.
 type sharing struct {
 	keys []int
 	// how says what they have in common.

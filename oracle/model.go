@@ -50,11 +50,11 @@ type limiter interface {
 type charging int
 
 const (
-	// nothing: all limits are charged, or none.
+	// chargesNothing: all limits are charged, or none.
 	chargesNothing charging = iota
-	// everything: every limit is charged, whatever they say.
+	// chargesEverything: every limit is charged, whatever they say.
 	chargesEverything
-	// earlier: limits are asked in turn, each charges what it lets through, and
+	// chargesEarlier: limits are asked in turn, each charges what it lets through, and
 	// nothing is given back.
 	chargesEarlier
 )

@@ -228,3 +228,10 @@ func TestNoModel(t *testing.T) {
 		}
 	}
 }
+
+// NGINX forgives a clock that is set back by more than a minute, as if a millisecond had
+// passed; by less it counts as no time at all.
+func TestNginxWhenItsClockIsSetBack(t *testing.T) {
+	p := rlbench.Policy{Algorithm: rlbench.LeakyMeter, Limits: []rlbench.Limit{{Count: 1000, Per: second, Burst: 1}}, Params: map[string]string{paramModel: modelNginx}}
+	tries(t, p, inTurn(burst(200*second, 1, true), burst(140*second, 1, false), burst(140*second-time.Millisecond, 1, true), burst(140*second-time.Millisecond, 1, false)))
+}

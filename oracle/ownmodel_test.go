@@ -272,3 +272,13 @@ func TestOwnModelWitness(t *testing.T) {
 		t.Errorf("the witness is %v: %s", f.Witness, f.Because)
 	}
 }
+
+// What must wait until the estimate has fallen is decided then, and a refusal behind it
+// no sooner: a cost of 2 fits in [2, 3] only at 3, where a cost of 1 fits beside it.
+func TestOwnModelKeepsTheOrderOfTime(t *testing.T) {
+	r := run(t, "counter L=4 W=2: A3[0,0] A2[2,3] D[2,3]")
+	r.Policy.Params = map[string]string{paramRounding: roundFloor}
+	if f := judgeOne(t, r, "own-model"); f.Verdict != fail {
+		t.Errorf("%s: %s", f.Verdict, f.Because)
+	}
+}

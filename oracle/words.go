@@ -72,7 +72,9 @@ func openOver(e *evidence) (judge, string) {
 		return newOpened(e), ""
 	case p.Algorithm == rlbench.SlidingCounter:
 		return newEstimated(e), ""
-	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+	case p.Algorithm == rlbench.LeakyQueue:
+		return byStamps(e, func() judge { return newOver(e, bucketRules(e.run)) })
+	case p.Algorithm.Bucket():
 		return newOver(e, bucketRules(e.run)), ""
 	}
 	return nil, notJudged(e.run.Policy)
@@ -80,7 +82,11 @@ func openOver(e *evidence) (judge, string) {
 
 // openStarved returns the judge of never-starved for the policy of a Run.
 func openStarved(e *evidence) (judge, string) {
-	if s := starvedOf(e); s != nil {
+	s := starvedOf(e)
+	switch {
+	case s != nil && e.run.Policy.Algorithm == rlbench.LeakyQueue:
+		return byStamps(e, func() judge { return s })
+	case s != nil:
 		return s, ""
 	}
 	return nil, notJudged(e.run.Policy)
@@ -122,7 +128,7 @@ func starvedOf(e *evidence) *starved {
 		return s
 	case p.Algorithm == rlbench.SlidingCounter:
 		return starvedByEstimate(e)
-	case p.Algorithm.Bucket() && p.Algorithm != rlbench.LeakyQueue:
+	case p.Algorithm.Bucket():
 		s := newStarved(e, bucketRooms(e.run, true), nil, doubt{})
 		if p.Drift > 0 {
 			s.strict = [][]room{bucketRooms(e.run, false)}

@@ -246,6 +246,13 @@ func (v *verification) openLogs(ctx context.Context, name string, args []string)
 		return nil, badInput("", "%w", err)
 	}
 	r.next, r.origin = r.merged.Next, r.merged.Origin
+	switch {
+	case len(args) > 1: // merging has widened them
+	case v.options.clockErrorGiven:
+		r.widen(v.options.clockError, v.options.clockError)
+	case r.byNGINX():
+		r.widen(0, nginxLag)
+	}
 	return r, nil
 }
 

@@ -187,6 +187,9 @@ func (v *verification) warnings(record *record) []string {
 	if n := record.seen.doubts; n > 0 {
 		all = append(all, fmt.Sprintf("%s of status %d counted as unknown, because some limiters refuse with it: --refused 429,%d says that it is a refusal, --refused 429 that the limiter let it through", lines(n), refusedToo, refusedToo))
 	}
+	if len(record.readers) == 1 && record.byNGINX() && !v.options.clockErrorGiven {
+		all = append(all, fmt.Sprintf("each of NGINX's workers stamps by a clock that it reads now and then, taken to lag by %s at most: --clock-error says otherwise, 0s where there is one worker", nginxLag))
+	}
 	if v.aligned() {
 		all = append(all, v.windowsLie(record))
 	}
