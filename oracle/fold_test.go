@@ -208,3 +208,39 @@ func differs(got, want rlbench.Finding, equal, all bool) string {
 	}
 	return ""
 }
+
+// Fed op by op and judged after each few, a Fold says what trying every moment says.
+func TestFoldAgreesWithTheTwin(t *testing.T) {
+	for i, p := range promiseDraws {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(i), 22))
+			swept := 0
+			for range histories(t, 300) {
+				r := draw(random, p.policy(random), p.dearest, p.ops)
+				if r.Policy.Limits[0].Anchor == rlbench.Epoch {
+					r.Clock.Origin = random.Int64N(9) - 4
+				}
+				w := newTwin(r)
+				found, _, f := feedIn(t, random, ordered(r), 1, 0)
+				if f.stream.swept {
+					swept++
+				}
+				for _, word := range found[0].Witness {
+					if word.Outcome != rlbench.Allowed {
+						t.Errorf("%s: %v shows that too much was let through", text(r), word)
+					}
+				}
+				if !shortened(found[0]) {
+					compareOver(t, w, found[0], p.dearest == 1)
+				}
+				if compareStarved(t, w, found[1]); t.Failed() {
+					return
+				}
+			}
+			if swept == 0 {
+				t.Error("nothing was judged before the end")
+			}
+		})
+	}
+}
