@@ -30,6 +30,12 @@ func appendRow(to, from *rlbench.Ops, i int) *rlbench.Ops {
 	op := from.At(i)
 	addOp(to, op.Key, op.Outcome, op.Cost, int64(op.Sent), int64(op.Done))
 	to.ID[to.Len()-1] = op.ID
+	if from.DecidedAt != nil {
+		to.DecidedAt = append(to.DecidedAt, op.DecidedAt)
+	}
+	if from.Error != nil {
+		to.Errors, to.Error = from.Errors, append(to.Error, from.Error[i])
+	}
 	return to
 }
 
@@ -51,7 +57,7 @@ func feedIn(t *testing.T, random *rand.Rand, r *rlbench.Run, batch, spare int) (
 				i++
 			}
 		}
-		if random.IntN(2) == 0 {
+		if r.Ops.Error == nil && random.IntN(2) == 0 { // Of errors the first is told.
 			part = shuffled(random, part)
 		}
 		if err := f.Feed(part); err != nil {
@@ -113,7 +119,32 @@ func drawLong(random *rand.Rand, policy rlbench.Policy, dearest int64) *rlbench.
 		}
 		addOp(&r.Ops, fmt.Sprint("k", k), outcome, cost, at-random.Int64N(long), at+random.Int64N(long))
 	}
+	adorn(random, r)
 	return r
+}
+
+// adorn adds what only some runs have: moments that the limiter states, and a stretch in
+// which it may have decided without its store.
+func adorn(random *rand.Rand, r *rlbench.Run) {
+	o := &r.Ops
+	if random.IntN(3) == 0 {
+		for i := range o.Len() {
+			at := int64(o.Sent[i]) + random.Int64N(int64(o.Done[i]-o.Sent[i])+3) - 1
+			if random.IntN(4) == 0 {
+				at = rlbench.None
+			}
+			o.DecidedAt = append(o.DecidedAt, at)
+		}
+	}
+	if random.IntN(8) > 0 {
+		return
+	}
+	at := rlbench.Instant(random.Int64N(80))
+	r.Events = []rlbench.Event{{Kind: "store-stalled", At: at, Until: at + 20}}
+	o.Errors = []string{"", "store gone", "connection refused"}
+	for range o.Len() {
+		o.Error = append(o.Error, uint32(random.IntN(9)/7*(1+random.IntN(2))))
+	}
 }
 
 // lawful tells whether a decision keeps the policy beside those before.

@@ -82,13 +82,7 @@ func (l *ledger) addErrors(part *rlbench.Ops, have int) {
 	for i := range part.Len() {
 		at := uint32(0)
 		if part.Error != nil {
-			text := part.Errors[part.Error[i]]
-			var known bool
-			if at, known = l.errors[text]; !known {
-				at = uint32(len(o.Errors))
-				l.errors[text] = at
-				o.Errors = append(o.Errors, text)
-			}
+			at = l.errorNumber(part.Errors[part.Error[i]])
 		}
 		o.Error = append(o.Error, at)
 	}
@@ -136,7 +130,32 @@ func (l *ledger) keep(live []bool, named []bool) (rows, keys []uint32) {
 	for _, column := range stated(o) {
 		*column = compact(*column, live)
 	}
+	if len(o.Errors) > errorsKept {
+		l.keepErrors()
+	}
 	return l.scratch, keys
+}
+
+// errorsKept is how many errors are listed before those are dropped that no op has.
+const errorsKept = 1024
+
+func (l *ledger) keepErrors() {
+	o := &l.ops
+	was := o.Errors
+	o.Errors, l.errors = []string{""}, map[string]uint32{"": 0}
+	for row, at := range o.Error {
+		o.Error[row] = l.errorNumber(was[at])
+	}
+}
+
+func (l *ledger) errorNumber(text string) uint32 {
+	at, known := l.errors[text]
+	if !known {
+		at = uint32(len(l.ops.Errors))
+		l.errors[text] = at
+		l.ops.Errors = append(l.ops.Errors, text)
+	}
+	return at
 }
 
 // keepKeys drops the names that are not named any more.

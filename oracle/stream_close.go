@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,10 +70,11 @@ func (s *stream) ends() []*spell {
 	for name, r := range s.rested {
 		all = append(all, &spell{name: name, past: r})
 	}
-	for _, f := range s.forgotten {
+	for _, kind := range slices.Sorted(maps.Keys(s.forgotten)) {
+		f := s.forgotten[kind]
 		all = append(all, &spell{name: f.name, past: f.rested})
 	}
-	slices.SortFunc(all, func(a, b *spell) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(all, func(a, b *spell) int { return strings.Compare(a.name, b.name) })
 	return all
 }
 

@@ -1,6 +1,10 @@
 package oracle
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rlbench/rlbench"
+)
 
 // starvedStream judges never-starved of keys that come in pieces: each refusal when it
 // was answered, for by then everything that may have filled the limit was sent.
@@ -40,7 +44,7 @@ func (s *starvedStream) piece(sp *spell, p *piece) {
 	worst, wrong := wrongest(least)
 	k.wrong += wrong
 	k.doubt += s.doubtful(wide, charged)
-	if wrong > 0 && k.worse(least[worst], &wide.denied, worst, s.run.Ops.ID) {
+	if wrong > 0 && k.worse(least[worst], &s.run.Ops, wide.denied.row[worst]) {
 		s.keep(k, s.convict(wide, charged, worst, least[worst]))
 	}
 	if len(s.strict) == 0 {
@@ -54,8 +58,8 @@ func (s *starvedStream) piece(sp *spell, p *piece) {
 
 // worse tells whether a refusal is worse than the one convicted, or as bad and sooner,
 // and notes which it is.
-func (k *starvedSpell) worse(spare int64, refused *columns, q int, ids []int64) bool {
-	sent, id := refused.sent[q], ids[refused.row[q]]
+func (k *starvedSpell) worse(spare int64, ops *rlbench.Ops, row uint32) bool {
+	sent, id := int64(ops.Sent[row]), ops.ID[row]
 	sooner := sent < k.sent || sent == k.sent && id < k.id
 	if k.convicted != nil && (spare < k.convicted.over || spare == k.convicted.over && !sooner) {
 		return false

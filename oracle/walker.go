@@ -53,7 +53,7 @@ func snug[T any](into, values []T) []T {
 }
 
 // walkReplays is how many ops barriers may take up again for each op that comes.
-const walkReplays = 8
+const walkReplays = 64
 
 func newWalker(rules []rule) *walker {
 	w := &walker{rules: rules, answer: explained, latest: -1}
@@ -73,9 +73,7 @@ func (w *walker) advance(ops *columns, fresh int, frontier int64) {
 		w.answer = undecided
 		return
 	}
-	if frontier != forever {
-		frontier *= gridOf(w.rules)
-	}
+	frontier = w.scaled(frontier)
 	w.replays += walkReplays * (ops.len() - fresh)
 	w.answer = w.serve(scaled, w.paces, frontier)
 	if w.answer == unexplained && w.differ {
@@ -128,7 +126,17 @@ func (w *walker) now(frontier int64) int64 {
 	if w.final < len(w.at) {
 		return w.at[max(0, w.final-1)]
 	}
-	return frontier * gridOf(w.rules)
+	return w.scaled(frontier)
+}
+
+// scaled is a frontier in time that is scaled up, or sooner where whole numbers do not
+// suffice for it.
+func (w *walker) scaled(frontier int64) int64 {
+	scale := gridOf(w.rules)
+	if frontier < 0 {
+		return -mulDiv(-frontier, scale, 1)
+	}
+	return min(mulDiv(frontier, scale, 1), forever)
 }
 
 // forget drops the positions that bear on nothing that is still to come. The last that
@@ -174,7 +182,7 @@ func (w *walker) fresh(frontier int64) bool {
 	if w.answer != explained || w.final < len(at) || len(w.waiting) > 0 {
 		return false
 	}
-	now := frontier * gridOf(w.rules)
+	now := w.scaled(frontier)
 	return !slices.ContainsFunc(w.paces, func(p pace) bool { return p.matters(at, w.final, now) < w.final })
 }
 
