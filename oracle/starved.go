@@ -44,7 +44,7 @@ type starved struct {
 
 func newStarved(e *evidence, lenient []room, strict [][]room, wide doubt) *starved {
 	s := &starved{lenient: lenient, strict: strict, wide: wide, tally: tally{evidence: e}, begin: beginOf(e.run)}
-	if !e.run.Complete {
+	if !e.run.Complete && !e.run.Excerpt {
 		s.frail = "ops that are not in the evidence may have filled the limit"
 	}
 	return s

@@ -100,6 +100,10 @@ func (t *tally) keptBecause() string {
 	if t.run.Interrupted {
 		scope = ", as far as the run came before it was interrupted"
 	}
+	if t.run.Excerpt {
+		scope = ", as far as the evidence reaches: what came before it is not known"
+		return fmt.Sprintf("some choice of decision moments explains %s; key %q was the fullest, with %s%s", allKeys(t.keys), t.fullest.key, most, scope)
+	}
 	if t.explained == 0 {
 		return fmt.Sprintf("certainly kept on %s, whatever the decision moments were: %s%s", allKeys(t.keys), most, scope)
 	}

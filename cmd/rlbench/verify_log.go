@@ -113,7 +113,7 @@ func (v *verification) settle(record *record, folds *folds) (reports.Target, err
 // head is the history without its ops.
 func (v *verification) head(record *record) *rlbench.Run {
 	origin, stated := record.origin()
-	head := &rlbench.Run{Target: record.name, Backend: "log", BackendVersion: record.format, Policy: v.policy}
+	head := &rlbench.Run{Target: record.name, Backend: "log", BackendVersion: record.format, Policy: v.policy, Excerpt: v.options.whole && !v.options.complete}
 	if !stated {
 		return head
 	}
@@ -138,7 +138,7 @@ func openFolds(head *rlbench.Run, complete bool) (*folds, error) {
 		return nil, err
 	}
 	whole := *head
-	whole.Complete = true
+	whole.Complete, whole.Excerpt = true, false
 	names := []string{neverOver}
 	if complete {
 		names = nil

@@ -26,6 +26,8 @@ const refusedToo = 503
 type lack struct {
 	// complete: somebody vouches that the limiter was fresh and nothing is missing.
 	complete bool
+	// excerpt: somebody vouches that nothing is missing from the first line on.
+	excerpt bool
 	// missing says what could not be read; empty when nothing is missing.
 	missing string
 	// unbounded: when the requests were sent is not known, only that they were over
@@ -42,7 +44,7 @@ type lack struct {
 func (l lack) whole() bool { return l.complete && l.missing == "" }
 
 func (v *verification) lack(record *record) lack {
-	l := lack{complete: v.options.complete, missing: record.missing(v.options.complete), rounds: v.options.promised.roundsCredit(v.policy)}
+	l := lack{complete: v.options.complete, excerpt: v.options.whole, missing: record.missing(v.options.complete), rounds: v.options.promised.roundsCredit(v.policy)}
 	for _, reader := range record.readers {
 		d := reader.Doubt()
 		l.unbounded = l.unbounded || d.Unbounded
@@ -72,9 +74,9 @@ func (l lack) settle(excerpt, fresh []rlbench.Finding) []reports.Finding {
 		}
 		f = l.doubted(f)
 		want := rlbench.Pass
-		if !l.complete && f.Check != neverOver && f.Verdict == rlbench.Inconclusive {
+		if !l.complete && !l.excerpt && f.Check != neverOver && f.Verdict == rlbench.Inconclusive {
 			want = rlbench.Inconclusive
-			f.Because += "; --complete says that the limiter was fresh when the log begins and that every request is in it"
+			f.Because += "; --whole says that every request is in the log from its first line on, --complete that the limiter was fresh as well"
 		}
 		all = append(all, expect([]rlbench.Finding{f}, map[string]rlbench.Verdict{f.Check: want})...)
 	}
@@ -110,6 +112,9 @@ func (l lack) doubted(f rlbench.Finding) rlbench.Finding {
 		f.Verdict = rlbench.Inconclusive
 		f.Doubt = max(f.Doubt, l.spare)
 		f.Because = fmt.Sprintf("the log says only when a request was over: without --longest, the longest that one can have taken, nothing is certain. Had each been decided within the %s in which it was over: %s", l.stamp, f.Because)
+	case !l.complete && l.missing != "" && f.Check == neverStarved && f.Verdict != rlbench.Inconclusive:
+		f.Verdict = rlbench.Inconclusive
+		f.Because = l.missing + ", and may have filled the limit; otherwise " + f.Because
 	case l.rounds && f.Check == neverStarved && f.Verdict == rlbench.Fail:
 		f.Verdict = rlbench.Inconclusive
 		f.Because = "NGINX rounds what a rate a minute gives back, and refuses somewhat more than the rate says; by the rate itself " + f.Because
