@@ -66,6 +66,8 @@ type spell struct {
 	// it carries was taken. next is when, on the limiter's clock at the earliest, the
 	// first op in flight was sent.
 	from, cut, next int64
+	// answered is the moment before which every refusal was judged that was done.
+	answered int64
 	// unlisted is the cost of ops of unknown outcome that are not listed any more.
 	unlisted int64
 	// old are the last allowed rows that are not needed any more but to show them in a
@@ -257,7 +259,7 @@ func (s *stream) deal(ops *rlbench.Ops, frontier int64) {
 }
 
 func (s *stream) newSpell(name string) *spell {
-	sp := &spell{name: name, from: beginning, cut: beginning, next: beginning, dropped: beginning, past: s.rested[name]}
+	sp := &spell{name: name, from: beginning, answered: beginning, cut: beginning, next: beginning, dropped: beginning, past: s.rested[name]}
 	if s.over != nil {
 		sp.over = s.over.spell()
 		sp.starved = s.starved.spell()
@@ -272,8 +274,8 @@ func (s *stream) settle(sp *spell, ops *rlbench.Ops, frontier int64) {
 	p := piece{history: &s.h, wide: s.wide.widen(&s.h), from: sp.from, to: frontier}
 	p.wideFrom, p.wideTo = s.wide.early(p.from), s.wide.early(p.to)
 	p.fresh = sort.Search(p.allowed.len(), func(i int) bool { return p.allowed.sent[i] >= p.from })
-	answered := s.wide.answered(frontier)
-	known := s.wide.answered(sp.from)
+	// A clock that strays more each moment may make it fall again.
+	known, answered := sp.answered, max(sp.answered, s.wide.answered(frontier))
 	flying := frontier
 	for i, done := range p.allowed.done {
 		if done >= answered {
@@ -296,7 +298,7 @@ func (s *stream) settle(sp *spell, ops *rlbench.Ops, frontier int64) {
 	s.accuracy.piece(sp, &p)
 	if frontier != forever {
 		s.drop(sp, &p, flying, max(sp.cut, flying-s.horizon-2*s.wide.margin(frontier)), answered)
-		sp.from = frontier
+		sp.from, sp.answered = frontier, answered
 	}
 }
 
@@ -311,9 +313,6 @@ func (d doubt) early(frontier int64) int64 {
 // answered is the moment before which everything done is done before the frontier on
 // any clock.
 func (d doubt) answered(frontier int64) int64 {
-	if frontier == beginning {
-		return frontier
-	}
 	return frontier - 2*d.margin(frontier)
 }
 
