@@ -90,7 +90,6 @@ func TestScriptsKeepTheRulesByTheClientsClock(t *testing.T) {
 // TestScriptsKeepTheRulesToTheMicrosecond: on a server whose clock only moves
 // when told to, every edge is asked at, and one step before and after.
 func TestScriptsKeepTheRulesToTheMicrosecond(t *testing.T) {
-	t.Parallel()
 	m := miniredis.RunT(t)
 	m.ClockTTL(true)
 	clock := targettest.NewVirtualClock(1_700_000_000_399_999_000)

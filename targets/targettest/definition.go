@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/rlbench/rlbench"
@@ -87,10 +86,9 @@ func (d *definition) level(l rlbench.Limit, at, cost int64) *big.Int {
 	return most
 }
 
-// left is the greatest cost that fits.
-func (d *definition) left(at int64) int64 {
-	most := d.capacity()
-	return int64(sort.Search(int(most), func(cost int) bool { return !d.fits(at, int64(cost)+1) }))
+// leaves reports whether left is the greatest cost that fits at the moment.
+func (d *definition) leaves(at, left int64) bool {
+	return left >= 0 && (left == 0 || d.fits(at, left)) && !d.fits(at, left+1)
 }
 
 // capacity is the greatest cost that can ever fit.
@@ -165,16 +163,17 @@ func (t *trial) agrees(d *definition, q asked) error {
 		return fmt.Errorf("%w: it does not state when it decided", ErrNotApplicable)
 	}
 	if fits := d.fits(a.DecidedAt, q.cost); fits != (a.Outcome == allowed) {
-		return fmt.Errorf("%s, where by definition %d were left", a.Outcome, max(0, d.left(a.DecidedAt)))
+		return fmt.Errorf("%s, where by definition it fits: %t", a.Outcome, fits)
 	}
-	if left := d.left(a.DecidedAt); a.Said&rlbench.SaidRemaining != 0 {
+	if a.Said&rlbench.SaidRemaining != 0 {
+		left := a.Remaining
 		if a.Outcome == allowed {
-			left -= q.cost
-		} else if t.Design.ChargesRefusals && !never {
-			left = max(0, left-q.cost)
+			left += q.cost
 		}
-		if a.Remaining != left {
-			return fmt.Errorf("%s with %d remaining instead of %d", a.Outcome, a.Remaining, left)
+		// Who was refused and charged all the same has used up what was left.
+		usedUp := t.Design.ChargesRefusals && a.Outcome == denied && !never
+		if usedUp && left != 0 || !usedUp && !d.leaves(a.DecidedAt, left) {
+			return fmt.Errorf("%s with %d remaining, which by definition is not what was left", a.Outcome, a.Remaining)
 		}
 	}
 	if a.Outcome == allowed {

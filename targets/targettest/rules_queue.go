@@ -14,12 +14,13 @@ import (
 // many at once, and judged by what it states: whatever the machine does, each
 // answer must be the definition's for the moment of its decision.
 
-// queueGap is the time between two turns, queueCapacity how many are let in at
-// once, and queueCrowd how many ask for that together.
+// queueGap is the time between two turns, and a third of a microsecond, so that
+// turns do not fall on whole steps of any clock. queueCapacity is how many are let
+// in at once, and queueCrowd how many ask for that together.
 const queueGap, queueCapacity, queueCrowd = 25 * time.Millisecond, 4, 12
 
 func (t *trial) openQueue(instances int, capacity int64) error {
-	return t.open(instances, rlbench.Limit{Count: 3, Per: 3 * queueGap, Burst: capacity})
+	return t.open(instances, rlbench.Limit{Count: 3, Per: 3*queueGap + time.Microsecond, Burst: capacity})
 }
 
 // crowd asks all at once, through the instances in turn, and returns the answers

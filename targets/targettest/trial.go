@@ -16,7 +16,7 @@ const (
 	short = 400 * time.Millisecond
 	// attempts bounds how often a rule is placed anew because the machine, not
 	// the limiter, let a window's edge pass in the middle of it.
-	attempts = 10
+	attempts = 20
 	// pollMax is the longest pause between two looks at a real clock.
 	pollMax = 100 * time.Millisecond
 )
