@@ -100,15 +100,15 @@ func (t *tally) keptBecause() string {
 	if t.run.Interrupted {
 		scope = ", as far as the run came before it was interrupted"
 	}
+	certainly := "certainly kept"
 	if t.run.Excerpt {
-		scope = ", as far as the evidence reaches: what came before it is not known"
-		return fmt.Sprintf("some choice of decision moments explains %s; key %q was the fullest, with %s%s", allKeys(t.keys), t.fullest.key, most, scope)
+		scope, certainly = ", as far as the evidence reaches: what came before it is not known", "kept"
 	}
 	if t.explained == 0 {
-		return fmt.Sprintf("certainly kept on %s, whatever the decision moments were: %s%s", allKeys(t.keys), most, scope)
+		return fmt.Sprintf("%s on %s, whatever the decision moments were: %s%s", certainly, allKeys(t.keys), most, scope)
 	}
-	return fmt.Sprintf("some choice of decision moments explains %s (%d certainly kept); key %q was the fullest, with %s%s",
-		allKeys(t.keys), t.certain, t.fullest.key, most, scope)
+	return fmt.Sprintf("some choice of decision moments explains %s (%d %s); key %q was the fullest, with %s%s",
+		allKeys(t.keys), t.certain, certainly, t.fullest.key, most, scope)
 }
 
 func allKeys(n int) string {
