@@ -10,7 +10,7 @@ import (
 
 // exactSteps requests are made under each policy, fewer where time must be
 // waited for.
-const exactSteps, exactStepsReal = 150, 16
+const exactSteps, exactStepsReal = 100, 16
 
 // exactLimits are what exact asks under: rates that no decimal fraction and no
 // power of two divides, and several limits at once.
