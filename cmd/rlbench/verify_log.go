@@ -85,6 +85,9 @@ func (v *verification) judge(ctx context.Context, record *record) (reports.Targe
 	if err := record.keyed(v.options.log.Key); err != nil {
 		return reports.Target{}, err
 	}
+	if target := v.options.log.Target; target != "" && record.seen.ops == 0 {
+		return reports.Target{}, badInput("leave --target out to judge all that is in it", "%s holds no request of target %q", record.name, target)
+	}
 	return v.settle(record, folds)
 }
 
