@@ -53,7 +53,11 @@ func (b bucketRoom) suffices(h *history, c *charges) bool {
 // levels returns the most that may be in the bucket at moments that never fall, in
 // whole costs rounded up.
 func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
-	l, recent := c.level(), c.level()
+	l := c.level()
+	var recent *level
+	if b.uncredits {
+		recent = c.level()
+	}
 	drain := c.levelWalk(b.bucket, h.first()-b.late, l.fall)
 	begin := drain.begin
 	return func(t int64) int64 {
@@ -64,8 +68,10 @@ func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
 		until := t - b.late
 		drained, _, _ := drain.drained(until)
 		most := b.per*sent - b.count*(until-begin) + drained
-		if came := recent.between(until-1, t); b.uncredits && came > 0 {
-			most = max(most, b.per*came+b.count*b.late)
+		if recent != nil {
+			if came := recent.between(until-1, t); came > 0 {
+				most = max(most, b.per*came+b.count*b.late)
+			}
 		}
 		return ceilDiv(most, b.per)
 	}
@@ -108,7 +114,7 @@ func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
 // floors returns the least that must be in the bucket, before anything decided at the
 // moment itself, at moments that never fall, in whole costs.
 func (b bucketRoom) floors(c *charges, begin int64) func(int64) int64 {
-	var gone, sents []stair
+	gone, sents := make([]stair, 0, len(c.ends)), make([]stair, 0, len(c.ends))
 	for i, ends := range c.ends {
 		gone = append(gone, ends.late(c.due[i]))
 		sents = append(sents, ends.early())
