@@ -17,6 +17,9 @@ const (
 	// attempts bounds how often a rule is placed anew because the machine, not
 	// the limiter, let a window's edge pass in the middle of it.
 	attempts = 20
+	// triesAlike is how often a rule is tried with windows of one length; they
+	// double from one such row of tries to the next.
+	triesAlike = 5
 	// pollMax is the longest pause between two looks at a real clock.
 	pollMax = 100 * time.Millisecond
 )
@@ -29,6 +32,8 @@ type trial struct {
 	target rlbench.Target
 	limits []rlbench.Limit
 	keys   int
+	// slow is how often short was doubled.
+	slow int
 }
 
 // limit is count in per under the trial's anchor. A bucket of it holds count,
@@ -45,9 +50,9 @@ func (t *trial) limit(count int64, per time.Duration) rlbench.Limit {
 // or of a bucket one unit in half of that, so that there is time to use it up before.
 func (t *trial) soon(count int64) rlbench.Limit {
 	if t.Design.Algorithm.Bucket() {
-		return t.limit(count, short/2*time.Duration(count))
+		return t.limit(count, short<<t.slow/2*time.Duration(count))
 	}
-	return t.limit(count, short)
+	return t.limit(count, short<<t.slow)
 }
 
 // open opens the subject in place of what was open before.
