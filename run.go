@@ -104,6 +104,10 @@ type Run struct {
 	// Complete: the run began with a fresh limiter, and every op of every
 	// instance is here.
 	Complete bool
+	// Excerpt: the run is cut out of traffic that went on before it. From its first
+	// op on every op of every instance is here, but what was charged before is not
+	// known, so that refusals in the first window prove nothing. Complete is false.
+	Excerpt bool
 	// Interrupted: the run was stopped before its Plan was carried out.
 	Interrupted bool
 	Events      []Event

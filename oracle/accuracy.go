@@ -53,18 +53,23 @@ func (a *accuracy) key(h *history) {
 		a.peak(w, h)
 	}
 	a.sums.OverCertain += over
-	a.sums.IdealAllowed += a.ideal(h)
+	a.sums.IdealAllowed += a.ideal(h, newLog(a.windows), [3]int{})
 	at := a.estimates(&h.allowed)
 	a.sums.OverEstimate += a.unfit(h.allowed.cost, at)
 	if h.denied.len() > 0 {
-		a.refusals(h, at)
+		a.tell(h, newCharges(h, false))
+		a.sums.RefusedWronglyEstimate += a.roomy(h, at)
 	}
 }
 
 // result rounds off the figures.
 func (a *accuracy) result() rlbench.Accuracy {
-	s := a.sums
-	for _, outcome := range a.run.Ops.Outcome {
+	return a.figures(outcomes(a.sums, a.run.Ops.Outcome))
+}
+
+// outcomes counts them.
+func outcomes(s rlbench.Accuracy, all []rlbench.Outcome) rlbench.Accuracy {
+	for _, outcome := range all {
 		s.Offered++
 		switch outcome {
 		case rlbench.Allowed:
@@ -77,6 +82,11 @@ func (a *accuracy) result() rlbench.Accuracy {
 			s.Unsent++
 		}
 	}
+	return s
+}
+
+// figures adds what all keys come to.
+func (a *accuracy) figures(s rlbench.Accuracy) rlbench.Accuracy {
 	if s.Denied > 0 {
 		s.CannotTell = float64(s.Denied-a.told) / float64(s.Denied)
 	}
@@ -94,7 +104,12 @@ func (a *accuracy) peak(w window, h *history) {
 	if i := dearest(h.allowed.cost); i >= 0 {
 		p.cost = max(p.cost, h.allowed.cost[i])
 	}
-	if a.worst.cost == 0 || ratioAbove(p, a.worst) {
+	a.worse(p)
+}
+
+// worse keeps the peak of the greater ratio; of equal ones the greater.
+func (a *accuracy) worse(p peak) {
+	if a.worst.cost == 0 || ratioAbove(p, a.worst) || p.cost > a.worst.cost && !ratioAbove(a.worst, p) {
 		a.worst = p
 	}
 }
@@ -109,20 +124,31 @@ func ratioAbove(p, q peak) bool {
 // overCertain goes through disjoint windows from left to right, each beginning where
 // it first holds too much for certain, and adds up what they hold above the limit.
 func (w window) overCertain(ops *columns, due []uint32) int64 {
+	free := int64(beginning)
+	return w.overBetween(ops, due, 0, ops.len(), &free) + w.alone(ops)
+}
+
+// overBetween looks only at the windows that begin with the ops from lo to hi, and
+// not before free.
+func (w window) overBetween(ops *columns, due []uint32, lo, hi int, free *int64) int64 {
+	if lo == hi {
+		return 0
+	}
+	first, last := ops.sent[lo], ops.sent[hi-1]
 	short, due := ops.without(due, func(i uint32) bool { return !w.short(ops, int(i)) })
 	early, late := short.early(), short.late(due)
-	over, free := int64(0), int64(beginning)
-	for _, x := range short.sent {
+	over := int64(0)
+	for _, x := range short.sent[from(short.sent, first):from(short.sent, last+1)] {
 		before := early.through(x - 1)
-		if x < free {
+		if x < *free {
 			continue
 		}
 		if held := late.through(x+w.length-1) - before; held > w.limit {
 			over += held - w.limit
-			free = x + w.length
+			*free = x + w.length
 		}
 	}
-	return over + w.alone(ops)
+	return over
 }
 
 // alone adds up what ops too long for any window cost above the limit by themselves.
@@ -171,12 +197,16 @@ func (l *log) take(t, cost int64) {
 	}
 }
 
-// ideal counts the ops that an exact log would have let through at their sents.
-func (a *accuracy) ideal(h *history) int64 {
-	l := newLog(a.windows)
+// kinds are the columns by outcome.
+func (h *history) kinds() [3]*columns {
+	return [...]*columns{&h.allowed, &h.unknown, &h.denied}
+}
+
+// ideal counts the ops that an exact log would have let through at their sents, from
+// the next of each kind on.
+func (a *accuracy) ideal(h *history, l *log, next [3]int) int64 {
 	admitted := int64(0)
-	kinds := []*columns{&h.allowed, &h.unknown, &h.denied}
-	var next [3]int
+	kinds := h.kinds()
 	for {
 		first := -1
 		for k, c := range kinds {
@@ -235,21 +265,20 @@ func (a *accuracy) unfit(costs, at []int64) int64 {
 	return over
 }
 
-// refusals counts those that were certainly wrong, those that look wrong at their
-// likeliest moment, and those of which it is known either way. What was let through
+// tell counts the refusals that were certainly wrong, and those of which it is known
+// either way. What was let through
 // fills the log even where it should not have been.
-func (a *accuracy) refusals(h *history, at []int64) {
+func (a *accuracy) tell(h *history, c *charges) {
 	n := h.denied.len()
-	c := newCharges(h, false)
 	room, full, held := make([]bool, n), make([]bool, n), make([]int64, n)
 	for i, w := range a.windows {
 		r := windowRoom(w)
-		r.fullest(h, c, held)
+		c.fullest(r, h, held)
 		for q, cost := range h.denied.cost {
 			early := a.begin > beginning && h.denied.sent[q] < a.begin+w.length
 			room[q] = (room[q] || i == 0) && !early && held[q]+cost <= w.limit
 		}
-		r.emptiest(h, c, held)
+		c.emptiest(r, h, held)
 		for q, cost := range h.denied.cost {
 			full[q] = full[q] || held[q]+cost > w.limit
 		}
@@ -262,7 +291,6 @@ func (a *accuracy) refusals(h *history, at []int64) {
 			a.told++
 		}
 	}
-	a.sums.RefusedWronglyEstimate += a.roomy(h, at)
 }
 
 // roomy counts the refusals that found room at their likeliest moment.

@@ -110,48 +110,6 @@ func TestAccuracyAgreesWithTheTwin(t *testing.T) {
 	}
 }
 
-// A Fold fed in parts, in any order, comes to what the whole Run comes to.
-func TestFoldAgreesWithTheRun(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	for range 200 {
-		r := draw(random, windowPolicy(2)(random), 3, 7)
-		whole := &rlbench.Run{Target: r.Target, Complete: true, Clock: r.Clock, Policy: r.Policy}
-		whole.Ops.Errors = []string{""}
-		f, err := Open(whole)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range random.Perm(r.Ops.Len()) {
-			op := r.Ops.At(i)
-			part := &rlbench.Ops{Errors: []string{"", "late"}, Error: []uint32{uint32(i % 2)}}
-			addOp(part, op.Key, op.Outcome, op.Cost, int64(op.Sent), int64(op.Done))
-			part.ID[0] = op.ID
-			if err := f.Feed(part); err != nil {
-				t.Fatal(err)
-			}
-		}
-		found, accuracy, err := f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := Judge(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range want {
-			if found[i].Verdict != want[i].Verdict || found[i].Because != want[i].Because || len(found[i].Witness) != len(want[i].Witness) {
-				t.Errorf("%s: fed in parts %s: %s; whole %s: %s", text(r), found[i].Verdict, found[i].Because, want[i].Verdict, want[i].Because)
-			}
-		}
-		if accuracy != Accuracy(r) {
-			t.Errorf("%s: the figures differ", text(r))
-		}
-		if err := f.Feed(&rlbench.Ops{}); err == nil {
-			t.Error("a closed fold took more")
-		}
-	}
-}
-
 // Rows in any order give the same findings, byte for byte.
 func TestOrderOfRowsDecidesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))

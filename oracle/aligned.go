@@ -27,47 +27,35 @@ func (a aligned) start(k int64) int64 { return k*a.length - a.origin }
 // given a window (Hall's condition), whatever the order.
 func (a aligned) certain(ops *columns, due []uint32) peak {
 	worst := peak{allowed: a.limit}
-	n, total := ops.len(), sum(ops.cost)
-	if total <= a.limit {
-		return worst
+	n := ops.len()
+	if n == 0 || !a.spans(ops.done[due[n-1]]-ops.sent[0]) || sum(ops.cost) <= a.limit {
+		return worst // Nothing to claim, or beyond whole numbers.
 	}
-	// far is a number of empty windows that no cost of this run can fill.
-	far := total/a.limit + 1
-	values := make([]int64, n)
-	for k := 1; k < n; k++ {
-		windows := min(far, a.number(ops.done[due[k]])-a.number(ops.done[due[k-1]]))
-		values[k] = values[k-1] - a.limit*windows
-		if values[k] < beginning/2 {
-			return worst // Beyond whole numbers: claim nothing.
-		}
-	}
-	c := newCrest(values)
-	rank := rankTies(ops.done, due)
-	from := int32(n)
-	for i := n - 1; i >= 0; i-- {
-		k := a.number(ops.sent[i])
-		c.add(rank[i], ops.cost[i])
-		if i > 0 && a.number(ops.sent[i-1]) == k {
-			continue
-		}
-		for from > 0 && a.number(ops.done[due[from-1]]) >= k {
-			from--
-		}
-		if from == int32(n) {
-			continue
-		}
-		best := c.from(from)
-		run := a.number(ops.done[due[c.head]]) - k + 1
-		if run > far {
-			continue
-		}
-		cost := best - values[c.head]
-		if cost-a.limit*run > worst.over() {
-			worst = peak{cost: cost, allowed: a.limit * run, from: a.start(k), to: a.start(k+run) - 1}
-		}
-	}
-	return worst
+	c := climb{slope: alignedSlope{a, a.number(ops.sent[0])}, ops: ops, due: due}
+	top, _ := c.walk(beginning, forever, forever)
+	return a.run(top)
 }
+
+// spans tells whether whole numbers suffice for the room of so long a run of windows.
+func (a aligned) spans(length int64) bool {
+	return mulDiv(a.limit, length/a.length+3, 1) < forever/2
+}
+
+// run is the run of windows of a stretch.
+func (a aligned) run(s summit) peak {
+	first, last := a.number(s.x), a.number(s.y)
+	return peak{cost: s.cost, allowed: a.limit * (last - first + 1), from: a.start(first), to: a.start(last+1) - 1}
+}
+
+// alignedSlope is how aligned windows open up.
+type alignedSlope struct {
+	aligned
+	since int64
+}
+
+func (a alignedSlope) up(x int64) int64   { return a.limit * (a.number(x) - a.since) }
+func (a alignedSlope) down(y int64) int64 { return a.limit * (a.number(y) + 1 - a.since) }
+func (a alignedSlope) unit() int64        { return 1 }
 
 // possible returns the greatest cost that some moments put into one window.
 func (a aligned) possible(h *history, due []uint32) peak {

@@ -52,33 +52,20 @@ func (b bucket) certain(ops *columns, due []uint32) peak {
 	if n == 0 || !b.fits(sum(ops.cost), ops.done[due[n-1]]-ops.sent[0]) {
 		return worst
 	}
-	begin := ops.sent[0]
-	values := make([]int64, n)
-	for k, op := range due {
-		values[k] = -b.count * (ops.done[op] - begin)
-	}
-	c := newCrest(values)
-	rank := rankTies(ops.done, due)
-	over := int64(beginning)
-	from := int32(n)
-	for i := n - 1; i >= 0; i-- {
-		x := ops.sent[i]
-		c.add(rank[i], b.per*ops.cost[i])
-		if i > 0 && ops.sent[i-1] == x {
-			continue
-		}
-		for from > 0 && ops.done[due[from-1]] >= x {
-			from--
-		}
-		best := c.from(from)
-		if excess := best + b.count*(x-begin); excess > over {
-			over = excess
-			y := ops.done[due[c.head]]
-			worst = b.stretch((best-values[c.head])/b.per, x, y)
-		}
-	}
-	return worst
+	c := climb{slope: bucketSlope{b, ops.sent[0]}, ops: ops, due: due}
+	top, _ := c.walk(beginning, forever, forever)
+	return b.stretch(top.cost, top.x, top.y)
 }
+
+// bucketSlope is how a bucket drains with time.
+type bucketSlope struct {
+	bucket
+	since int64
+}
+
+func (b bucketSlope) up(x int64) int64   { return b.count * (x - b.since) }
+func (b bucketSlope) down(y int64) int64 { return b.count * (y - b.since) }
+func (b bucketSlope) unit() int64        { return b.per }
 
 // possible returns the stretch that some moments fill most beyond what it may hold:
 // S(t) less D before x, over every sent t and every done x <= t, and t itself.
@@ -140,6 +127,26 @@ type drain struct {
 	best, x, before int64
 }
 
+// ebb is where such a walk stood at a moment.
+type ebb struct{ at, best, x, before int64 }
+
+// beyond tells that it is so far from any room that sums may overflow.
+func (d ebb) beyond() bool { return max(d.best, -d.best) >= forever/2 }
+
+// goOn goes on with a walk: what comes up to that moment has come.
+func (b bucket) goOn(s ebb, come []stair) *drain {
+	for i := range come {
+		come[i].through(s.at)
+	}
+	return &drain{bucket: b, begin: s.at, come: come, best: s.best, x: s.x, before: s.before}
+}
+
+// stop takes the walk on to t, for another that does not know what gone came to.
+func (d *drain) stop(t, gone int64) ebb {
+	best, x, before := d.drained(t)
+	return ebb{at: t, best: best - d.count*(t-d.begin) + d.per*gone, x: x, before: before - gone}
+}
+
 func (b bucket) walk(begin int64, come ...stair) *drain {
 	return &drain{bucket: b, begin: begin, come: come, best: beginning, x: begin}
 }
@@ -168,14 +175,14 @@ func (d *drain) drained(t int64) (value, x, before int64) {
 }
 
 func (d *drain) raise(at, before int64) {
-	if v := d.count*(at-d.begin) - d.per*before; v > d.best {
+	if v := d.count*(at-d.begin) - d.per*before; v >= d.best {
 		d.best, d.x, d.before = v, at, before
 	}
 }
 
 func (b bucket) pace(equal int64, n int, scale int64) pace {
 	m := scale / b.count
-	return &bucketPace{per: b.per * m, room: b.room * m, empty: make([]int64, n)}
+	return &bucketPace{per: b.per * m, room: b.room * m, empty: make([]int64, 0, n)}
 }
 
 // bucketPace is the generic cell rate algorithm in time scaled so that every gap is
@@ -194,8 +201,22 @@ func (p *bucketPace) after(_ []int64, i int, cost int64) int64 {
 }
 
 func (p *bucketPace) admit(at []int64, i int, cost int64) {
-	p.empty[i] = at[i] + cost*p.per
+	empty := at[i]
 	if i > 0 {
-		p.empty[i] = max(at[i], p.empty[i-1]) + cost*p.per
+		empty = max(empty, p.empty[i-1])
 	}
+	p.empty = append(p.empty[:i], empty+cost*p.per)
 }
+
+func (p *bucketPace) matters(_ []int64, end int, now int64) int {
+	if end > 0 && p.empty[end-1] > now {
+		return end - 1
+	}
+	return end
+}
+
+func (p *bucketPace) forget(positions int) {
+	p.empty = p.empty[:copy(p.empty, p.empty[positions:])]
+}
+
+func (p *bucketPace) differ(int) {}

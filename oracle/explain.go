@@ -43,27 +43,49 @@ type explainer struct {
 	released int
 	// crisis is the position that could not be served, after unexplained.
 	crisis int
+	// final is the first position that may still be taken back; those before it are
+	// kept for the pace of later ones. None of theirs is due after finalDue.
+	final    int
+	finalDue int64
+	// replays is how many ops barriers may still take up again.
+	replays int
 }
 
 // replayFactor bounds the ops that barriers may take up again, as a multiple of all.
-const replayFactor = 1
+// replaysLeast is what the shortest history has.
+const (
+	replayFactor = 1
+	replaysLeast = 1000
+)
+
+// forever is a moment after every other. It leaves room for arithmetic.
+const forever = -beginning
 
 func (e *explainer) reset(n int) {
-	e.at = slices.Grow(e.at[:0], n)[:n]
-	e.served = slices.Grow(e.served[:0], n)[:n]
+	e.at = slices.Grow(e.at[:0], n)
+	e.served = slices.Grow(e.served[:0], n)
 	e.barrier = e.barrier[:0]
 	e.waiting = e.waiting[:0]
-	e.released, e.crisis = 0, -1
+	e.released, e.crisis, e.final, e.finalDue = 0, -1, 0, beginning
+	e.replays = replayFactor*n + replaysLeast
 }
 
 // explain serves all ops, which are in order of sent, at the given paces.
 func (e *explainer) explain(ops *columns, paces []pace) answer {
-	n := ops.len()
-	e.reset(n)
-	replays := replayFactor*n + 1000
-	for i := 0; i < n; i++ {
-		op, at := e.next(ops, paces, i)
-		e.served[i], e.at[i] = op, at
+	e.reset(ops.len())
+	return e.serve(ops, paces, forever)
+}
+
+// serve goes on serving, as far as nothing sent at the frontier or later can change.
+// It explains what it has served.
+func (e *explainer) serve(ops *columns, paces []pace, frontier int64) answer {
+	for len(e.waiting) > 0 || e.released < ops.len() {
+		i := len(e.at)
+		op, at, certain := e.next(ops, paces, i, frontier)
+		if !certain {
+			return explained
+		}
+		e.served, e.at = append(e.served, op), append(e.at, at)
 		if at <= ops.done[op] {
 			for _, p := range paces {
 				p.admit(e.at, i, ops.cost[op])
@@ -71,23 +93,26 @@ func (e *explainer) explain(ops *columns, paces []pace) answer {
 			continue
 		}
 		k, least := e.culprit(ops, i)
+		if k < 0 && ops.done[op] < e.finalDue {
+			return undecided // A final position is in question.
+		}
 		if k < 0 {
 			e.crisis = i
 			return unexplained
 		}
-		if replays -= i - k + len(e.waiting); replays < 0 {
+		if e.replays -= i - k + len(e.waiting); e.replays < 0 {
 			return undecided
 		}
 		e.delay(k, least)
 		e.rewind(ops, k, i)
-		i = k - 1
 	}
 	return explained
 }
 
 // next takes the waiting op that is due first, at the least moment at which it
-// may be served at position i. While it waits for room, an op due sooner may come.
-func (e *explainer) next(ops *columns, paces []pace, i int) (op uint32, at int64) {
+// may be served at position i. While it waits for room, an op due sooner may come; it
+// is not certain which is next when that could be one sent at the frontier or later.
+func (e *explainer) next(ops *columns, paces []pace, i int, frontier int64) (op uint32, at int64, certain bool) {
 	at = beginning
 	if i > 0 {
 		at = e.at[i-1]
@@ -104,7 +129,7 @@ func (e *explainer) next(ops *columns, paces []pace, i int) (op uint32, at int64
 			e.released++
 		}
 		op = e.waiting[0]
-		room := at
+		room := max(at, ops.sent[op])
 		for _, p := range paces {
 			room = max(room, p.after(e.at, i, ops.cost[op]))
 		}
@@ -112,8 +137,11 @@ func (e *explainer) next(ops *columns, paces []pace, i int) (op uint32, at int64
 			at = ops.sent[e.released]
 			continue
 		}
+		if room >= frontier && ops.done[op] >= frontier {
+			return op, room, false
+		}
 		e.pop(ops)
-		return op, room
+		return op, room, true
 	}
 }
 
@@ -122,19 +150,19 @@ func (e *explainer) next(ops *columns, paces []pace, i int) (op uint32, at int64
 func (e *explainer) culprit(ops *columns, i int) (k int, least int64) {
 	due := ops.done[e.served[i]]
 	least = ops.sent[e.served[i]]
-	for k = i - 1; k >= 0 && ops.done[e.served[k]] <= due; k-- {
+	for k = i - 1; k >= e.final && ops.done[e.served[k]] <= due; k-- {
 		least = min(least, ops.sent[e.served[k]])
+	}
+	if k < e.final {
+		return -1, least
 	}
 	return k, least
 }
 
 // delay sets the barrier of position k.
 func (e *explainer) delay(k int, until int64) {
-	if len(e.barrier) == 0 {
-		e.barrier = slices.Grow(e.barrier, len(e.at))[:len(e.at)]
-		for i := range e.barrier {
-			e.barrier[i] = beginning
-		}
+	for len(e.barrier) <= k {
+		e.barrier = append(e.barrier, beginning)
 	}
 	e.barrier[k] = max(e.barrier[k], until)
 }
@@ -147,6 +175,7 @@ func (e *explainer) rewind(ops *columns, k, i int) {
 		e.released = sort.Search(ops.len(), func(j int) bool { return ops.sent[j] > until })
 	}
 	again := append(slices.Clone(e.waiting), e.served[k:i+1]...)
+	e.at, e.served = e.at[:k], e.served[:k]
 	e.waiting = e.waiting[:0]
 	for _, op := range again {
 		if int(op) < e.released {

@@ -13,8 +13,25 @@ import (
 // could excuse it: a stepped clock moves aligned windows, and ops that are not
 // there may have filled the window that a refusal found full.
 func Fitness(run *rlbench.Run) []string {
+	var t turnout
+	t.add(&run.Ops)
+	return t.fitness(run)
+}
+
+// turnout counts the ops of a run, those that were answered, and those whose error
+// says that the server was not there, with the first such error.
+type turnout struct {
+	ops, answered, absent int
+	first                 string
+	// unsent were not sent though the server was there, the first because of why.
+	unsent int
+	why    string
+}
+
+// fitness returns the reasons; the run's own ops were counted.
+func (t *turnout) fitness(run *rlbench.Run) []string {
 	var reasons []string
-	if !run.Complete {
+	if !run.Complete && !run.Excerpt {
 		reasons = append(reasons, "the evidence is not complete: the limiter was not fresh when it begins, or ops of some instance are missing")
 	}
 	for _, e := range run.Events {
@@ -25,15 +42,14 @@ func Fitness(run *rlbench.Run) []string {
 			reasons = append(reasons, fmt.Sprintf("the server was lost at %s%s", e.At, inWords(e.Note)))
 		}
 	}
-	answered, absent, first := answers(&run.Ops)
-	if answered == 0 {
-		reasons = append(reasons, fmt.Sprintf("nothing was judged: none of %s was answered", count(run.Ops.Len(), "op")))
+	if t.answered == 0 {
+		reasons = append(reasons, fmt.Sprintf("nothing was judged: none of %s was answered", count(t.ops, "op")))
 	}
-	if absent > 0 {
-		reasons = append(reasons, fmt.Sprintf("the server was not there for %s of %d (%s)", count(absent, "op"), run.Ops.Len(), first))
+	if t.absent > 0 {
+		reasons = append(reasons, fmt.Sprintf("the server was not there for %s of %d (%s)", count(t.absent, "op"), t.ops, t.first))
 	}
-	if unsent, why := unsentBesides(&run.Ops); unsent*unsentShare > run.Ops.Len() && !run.Interrupted {
-		reasons = append(reasons, fmt.Sprintf("%d of the %d planned requests were not sent%s: what was asked is not what was planned", unsent, run.Ops.Len(), inWords(why)))
+	if t.unsent*unsentShare > t.ops && !run.Interrupted {
+		reasons = append(reasons, fmt.Sprintf("%d of the %d planned requests were not sent%s: what was asked is not what was planned", t.unsent, t.ops, inWords(t.why)))
 	}
 	return reasons
 }
@@ -43,28 +59,6 @@ func Fitness(run *rlbench.Run) []string {
 // that it passed says little.
 const unsentShare = 100
 
-// unsentBesides counts the ops that were not sent though the server was there,
-// with the reason of the first.
-func unsentBesides(ops *rlbench.Ops) (unsent int, why string) {
-	for i, outcome := range ops.Outcome {
-		if outcome != rlbench.Unsent {
-			continue
-		}
-		text := ""
-		if ops.Error != nil {
-			text = ops.Errors[ops.Error[i]]
-		}
-		if saysAbsent(text) {
-			continue
-		}
-		if unsent == 0 {
-			why = text
-		}
-		unsent++
-	}
-	return unsent, why
-}
-
 func inWords(note string) string {
 	if note == "" {
 		return ""
@@ -72,9 +66,8 @@ func inWords(note string) string {
 	return " (" + note + ")"
 }
 
-// answers counts the ops that were answered, and those whose error says that the
-// server was not there, with the first such error.
-func answers(ops *rlbench.Ops) (answered, absent int, first string) {
+func (t *turnout) add(ops *rlbench.Ops) {
+	t.ops += ops.Len()
 	gone := make([]bool, len(ops.Errors))
 	for i, text := range ops.Errors {
 		gone[i] = saysAbsent(text)
@@ -82,20 +75,31 @@ func answers(ops *rlbench.Ops) (answered, absent int, first string) {
 	for i, outcome := range ops.Outcome {
 		switch outcome {
 		case rlbench.Allowed, rlbench.Denied:
-			answered++
+			t.answered++
 			continue
 		}
-		if ops.Error == nil || int(ops.Error[i]) >= len(gone) {
-			continue
+		text, absent := "", false
+		if ops.Error != nil && int(ops.Error[i]) < len(gone) {
+			text, absent = ops.Errors[ops.Error[i]], gone[ops.Error[i]]
 		}
-		if at := ops.Error[i]; gone[at] {
-			if absent == 0 {
-				first = ops.Errors[at]
-			}
-			absent++
-		}
+		t.missed(outcome, text, absent)
 	}
-	return answered, absent, first
+}
+
+// missed counts an op without an answer.
+func (t *turnout) missed(outcome rlbench.Outcome, text string, absent bool) {
+	switch {
+	case absent:
+		if t.absent == 0 {
+			t.first = text
+		}
+		t.absent++
+	case outcome == rlbench.Unsent:
+		if t.unsent == 0 {
+			t.why = text
+		}
+		t.unsent++
+	}
 }
 
 // absences are what errors say when nothing listens where the server should be.

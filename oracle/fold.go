@@ -10,62 +10,99 @@ import (
 // Fold judges evidence that comes in parts, such as a log that is read as it grows.
 // A Run is one part: Judge and a Fold fed the same ops agree.
 //
-// The parts are kept until Close, so for now a Fold needs as much memory as the Run
-// would. Nothing in its use rests on that: everything that judging needs to know
-// beforehand is in the head, and no promise looks further back than its window or,
-// for a bucket, the time in which it fills.
+// The promises of sliding logs, aligned windows and buckets, whole or in parts, are
+// judged as the ops come: a Fold keeps what their windows and the ops in flight need,
+// and of keys that were idle for longer than that their ruling. Checks and promises
+// that look back further keep all ops, up to [FoldKeepMax].
+//
+// In parts it may know less than the whole Run tells, never more: where costs differ
+// it does not look for an explanation backwards in time, a search that takes up too
+// many ops again stays undecided, and of a stretch longer than is kept the witness
+// is only its end. Then a finding is Inconclusive, or shows more ops or fewer.
 type Fold struct {
-	run    rlbench.Run
+	head   rlbench.Run
 	names  []string
-	keys   map[string]uint32
 	closed bool
+	// total is the cost of all ops, last the latest Sent.
+	total int64
+	last  rlbench.Instant
+	// stream judges as the ops come; kept are the ops for checks that need them all,
+	// nil where none does, and over tells that they became too many.
+	stream *stream
+	kept   *ledger
+	over   bool
+	// apart are the names of those checks.
+	apart []string
 }
 
-// errClosed is returned by a Fold that was closed.
-var errClosed = errors.New("the fold was closed before")
+// FoldKeepMax is how many ops a Fold keeps for checks that need all of them.
+const FoldKeepMax = 1 << 22
+
+var (
+	// errClosed is returned by a Fold that was closed.
+	errClosed = errors.New("the fold was closed before")
+	// errOrder is returned for ops that come too late.
+	errOrder = errors.New("a part must not go back to before the parts before it")
+)
 
 // Open begins a Fold for the named checks, or all that apply. The head is a Run
-// without ops: policy, clock, whether it will be complete.
+// without ops: policy, clock, events, whether it will be complete.
 func Open(head *rlbench.Run, names ...string) (*Fold, error) {
-	if _, err := choose(head.Policy, names); err != nil {
+	chosen, err := choose(head.Policy, names)
+	if err != nil {
 		return nil, err
 	}
-	f := &Fold{run: *head, names: names, keys: map[string]uint32{}}
-	f.run.Ops = rlbench.Ops{Errors: []string{""}}
-	if err := readable(&f.run); err != nil {
+	f := &Fold{head: *head, last: beginning}
+	f.head.Ops = rlbench.Ops{Errors: []string{""}}
+	if err := readable(&f.head); err != nil {
 		return nil, err
+	}
+	f.stream = newStream(&f.head)
+	for _, p := range chosen {
+		f.names = append(f.names, p.name)
+		if !f.stream.takes(p.name) {
+			f.apart, f.kept = append(f.apart, p.name), newLedger()
+		}
 	}
 	return f, nil
 }
 
-// Feed adds a part of the evidence. Its ops may be in any order, also against those
-// of other parts. The error says what is wrong with the form of an op.
+// Feed adds a part of the evidence, which may be reused afterwards. Its ops may be in
+// any order, but none was sent before one of the parts before; ops that were never sent
+// may stand anywhere. The error says what is wrong with an op; then nothing of the part
+// was taken.
 func (f *Fold) Feed(part *rlbench.Ops) error {
 	if f.closed {
 		return errClosed
 	}
-	if err := readable(&rlbench.Run{Target: f.run.Target, Policy: f.run.Policy, Ops: *part}); err != nil {
+	if err := readable(&rlbench.Run{Target: f.head.Target, Policy: f.head.Policy, Ops: *part}); err != nil {
 		return err
 	}
-	ops := &f.run.Ops
-	names := f.intern(part.Keys)
-	errorsAt := uint32(len(ops.Errors))
-	ops.Errors = append(ops.Errors, part.Errors...)
-	have := ops.Len()
-	for i := range part.Len() {
-		ops.Key = append(ops.Key, names[part.Key[i]])
+	first, last, sorted := rlbench.Instant(forever), f.last, true
+	total := f.total
+	for i, outcome := range part.Outcome {
+		if outcome == rlbench.Unsent {
+			continue
+		}
+		if part.Sent[i] < f.last {
+			return fmt.Errorf("judging a run of target %q: op %d, sent at %s: %w", f.head.Target, part.ID[i], part.Sent[i], errOrder)
+		}
+		sorted = sorted && part.Sent[i] >= last
+		first, last = min(first, part.Sent[i]), max(last, part.Sent[i])
+		if total += part.Cost[i]; total > costMax {
+			return fmt.Errorf("judging a run of target %q: its costs add up to more than %d", f.head.Target, int64(costMax))
+		}
 	}
-	ops.ID = append(ops.ID, part.ID...)
-	ops.Cost = append(ops.Cost, part.Cost...)
-	ops.Instance = append(ops.Instance, part.Instance...)
-	ops.Worker = append(ops.Worker, part.Worker...)
-	ops.Planned = append(ops.Planned, part.Planned...)
-	ops.Sent = append(ops.Sent, part.Sent...)
-	ops.Done = append(ops.Done, part.Done...)
-	ops.Outcome = append(ops.Outcome, part.Outcome...)
-	ops.DecidedAt = extend(ops.DecidedAt, part.DecidedAt, have, part.Len())
-	ops.ReleasedAt = extend(ops.ReleasedAt, part.ReleasedAt, have, part.Len())
-	ops.Error = f.errors(part, errorsAt, have)
+	f.last, f.total = last, total
+	f.stream.feed(part, int64(first), sorted)
+	if f.kept == nil || f.over {
+		return nil
+	}
+	if f.kept.ops.Len()+part.Len() > FoldKeepMax {
+		f.kept, f.over = nil, true
+		return nil
+	}
+	f.kept.add(part)
 	return nil
 }
 
@@ -75,61 +112,43 @@ func (f *Fold) Close() ([]rlbench.Finding, rlbench.Accuracy, error) {
 		return nil, rlbench.Accuracy{}, errClosed
 	}
 	f.closed = true
-	findings, err := Judge(&f.run, f.names...)
+	found := map[string]rlbench.Finding{}
+	if f.kept != nil {
+		run := f.head
+		run.Ops = f.kept.ops
+		findings, err := Judge(&run, f.apart...)
+		if err != nil {
+			return nil, rlbench.Accuracy{}, fmt.Errorf("closing the fold: %w", err)
+		}
+		for _, finding := range findings {
+			found[finding.Check] = finding
+		}
+	}
+	streamed, accuracy, err := f.stream.close(f.names)
 	if err != nil {
 		return nil, rlbench.Accuracy{}, fmt.Errorf("closing the fold: %w", err)
 	}
-	return findings, Accuracy(&f.run), nil
+	for _, finding := range streamed {
+		found[finding.Check] = finding
+	}
+	findings := make([]rlbench.Finding, len(f.names))
+	for i, name := range f.names {
+		finding, judged := found[name]
+		if !judged {
+			finding = f.tooMany(name)
+		}
+		findings[i] = finding
+	}
+	return findings, accuracy, nil
 }
 
-// intern numbers the names of a part as the fold does.
-func (f *Fold) intern(keys []string) []uint32 {
-	numbers := make([]uint32, len(keys))
-	for i, key := range keys {
-		at, known := f.keys[key]
-		if !known {
-			at = uint32(len(f.run.Ops.Keys))
-			f.keys[key] = at
-			f.run.Ops.Keys = append(f.run.Ops.Keys, key)
-		}
-		numbers[i] = at
-	}
-	return numbers
-}
-
-// errors numbers the errors of a part behind those that are there.
-func (f *Fold) errors(part *rlbench.Ops, base uint32, have int) []uint32 {
-	column := f.run.Ops.Error
-	if part.Error == nil && column == nil {
-		return nil
-	}
-	for len(column) < have {
-		column = append(column, 0)
-	}
-	for i := range part.Len() {
-		at := uint32(0)
-		if part.Error != nil && part.Error[i] != 0 {
-			at = base + part.Error[i]
-		}
-		column = append(column, at)
-	}
-	return column
-}
-
-// extend appends an optional column that either side may lack.
-func extend(column, part []int64, have, rows int) []int64 {
-	if column == nil && part == nil {
-		return nil
-	}
-	for len(column) < have {
-		column = append(column, rlbench.None)
-	}
-	for i := range rows {
-		if part == nil {
-			column = append(column, rlbench.None)
-		} else {
-			column = append(column, part[i])
+// tooMany is the finding of a check that could not keep all ops.
+func (f *Fold) tooMany(name string) rlbench.Finding {
+	finding := rlbench.Finding{Check: name, Because: fmt.Sprintf("the evidence has more than the %d ops that this check can keep while it is read", FoldKeepMax)}
+	for _, p := range promises() {
+		if p.name == name {
+			finding.Promise = p.words(f.head.Policy)
 		}
 	}
-	return column
+	return finding
 }

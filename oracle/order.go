@@ -19,6 +19,13 @@ func order(values []int64) []uint32 {
 	if n == 0 {
 		return by
 	}
+	if n <= crowd {
+		for i := range by {
+			by[i] = uint32(i)
+		}
+		insert(by, values)
+		return by
+	}
 	least, most := slices.Min(values), slices.Max(values)
 	wide := bits.Len64(uint64(most) - uint64(least))
 	shift := max(0, wide-bits.Len(uint(n/8)))

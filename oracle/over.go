@@ -2,7 +2,7 @@ package oracle
 
 import (
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/rlbench/rlbench"
 )
@@ -72,29 +72,27 @@ func (o *over) rule(h *history) ruling {
 	}
 	switch o.explain.search(&wide.allowed, o.rules.lenient) {
 	case unexplained:
-		o.convict(&wide.allowed, &r)
+		o.convict(&wide.allowed, o.explain.lastNeeded(&wide.allowed, o.rules.lenient, o.breaks(&wide.allowed)), &r)
 		return r
 	case explained:
 		o.dead = true
 		r.because = o.rules.onlyIf
 	default:
 		o.dead = true
-		r.because = "whether some choice of moments explains it was not settled: costs differ, or the search reached its limit"
+		r.because = unsettled
 	}
 	return r
 }
 
+// unsettled is why neither was found: an explanation, or that there is none.
+const unsettled = "whether some choice of moments explains it was not settled: costs differ, or the search reached its limit"
+
 // accuse looks for one stretch that held too much.
 func (o *over) accuse(h *history, due []uint32, r *ruling) bool {
 	ops := &h.allowed
-	for _, limit := range o.rules.lenient {
-		if i := dearest(ops.cost); i >= 0 && ops.cost[i] > limit.most() {
-			r.verdict, r.over = rlbench.Fail, ops.cost[i]-limit.most()
-			r.because = fmt.Sprintf("one op of cost %d was let through where no more than %d fits", ops.cost[i], limit.most())
-			r.witness = ops.row[i : i+1 : i+1]
-			r.proof = []string{fmt.Sprintf("op %d alone cost %d, more than the %d that the promise has room for", o.run.Ops.ID[ops.row[i]], ops.cost[i], limit.most())}
-			return true
-		}
+	if i := dearest(ops.cost); i >= 0 && o.alone(o.run.Ops.ID[ops.row[i]], ops.cost[i], r) {
+		r.witness = slices.Clone(ops.row[i : i+1]) // The columns serve the next key too.
+		return true
 	}
 	var worst peak
 	for _, limit := range o.rules.lenient {
@@ -110,10 +108,22 @@ func (o *over) accuse(h *history, due []uint32, r *ruling) bool {
 	return true
 }
 
+// alone rules on one op, if no limit has room for it.
+func (o *over) alone(id, cost int64, r *ruling) bool {
+	for _, limit := range o.rules.lenient {
+		if most := limit.most(); cost > most {
+			r.verdict, r.over = rlbench.Fail, cost-most
+			r.because = fmt.Sprintf("one op of cost %d was let through where no more than %d fits", cost, most)
+			r.proof = []string{fmt.Sprintf("op %d alone cost %d, more than the %d that the promise has room for", id, cost, most)}
+			return true
+		}
+	}
+	return false
+}
+
 // testify writes the ruling on a stretch that held too much for certain.
 func (o *over) testify(ops *columns, worst peak, r *ruling) {
-	r.because = fmt.Sprintf("%d were let through for certain within %s, where %d is the most",
-		worst.cost, time.Duration(worst.to-worst.from+1), worst.allowed)
+	r.because = o.held(worst)
 	witness := ops.pick(tightest(ops, worst))
 	if _, simple := o.rules.lenient[0].(window); !simple || len(o.rules.lenient) > 1 {
 		witness = o.fewer(ops.pick(whole(ops, worst.from, worst.to)), witness)
@@ -135,11 +145,10 @@ func (o *over) fewer(stretched, witness *columns) *columns {
 }
 
 // convict writes the ruling on ops that no moments excuse, though no one stretch
-// held too much.
-func (o *over) convict(ops *columns, r *ruling) {
+// held too much; last is the last of them that is needed for it.
+func (o *over) convict(ops *columns, last int, r *ruling) {
 	r.verdict = rlbench.Fail
 	broken := o.breaks(ops)
-	last := o.explain.lastNeeded(ops, o.rules.lenient, broken)
 	picked := ops.pick(thin(stretch(last, broken), broken))
 	r.because = fmt.Sprintf("%d ops were let through of which no one window certainly held too many, yet no choice of decision moments keeps the promise", len(picked.row))
 	o.prove(picked, r)

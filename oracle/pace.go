@@ -14,6 +14,13 @@ type pace interface {
 	// admit notes that an op of the given cost was admitted at at[i]. What was
 	// noted of later positions is forgotten.
 	admit(at []int64, i int, cost int64)
+	// matters returns the first of the positions before end that still bears on an op
+	// admitted at now or later; end when none does.
+	matters(at []int64, end int, now int64) int
+	// forget drops the first positions. Those left are counted from 0.
+	forget(positions int)
+	// differ tells that costs differ from here on. count positions were admitted.
+	differ(count int)
 }
 
 // beginning is a moment before every other. It leaves room for arithmetic.
@@ -32,7 +39,7 @@ type budget struct {
 func newBudget(limit, equal int64, n int) budget {
 	b := budget{limit: limit, equal: equal}
 	if equal == 0 {
-		b.sums = make([]int64, n+1)
+		b.sums = append(make([]int64, 0, n+1), 0)
 	}
 	return b
 }
@@ -49,8 +56,29 @@ func (b *budget) leaver(i int, cost int64) int {
 
 func (b *budget) admit(i int, cost int64) {
 	if b.equal == 0 {
-		b.sums[i+1] = b.sums[i] + cost
+		b.sums = append(b.sums[:i+1], b.sums[i]+cost)
 	}
+}
+
+func (b *budget) forget(positions int) {
+	if b.equal == 0 {
+		b.sums = b.sums[:copy(b.sums, b.sums[positions:])]
+	}
+}
+
+func (b *budget) differ(count int) {
+	for i := range count + 1 {
+		b.sums = append(b.sums, int64(i)*b.equal)
+	}
+	b.equal = 0
+}
+
+// furthest returns a position before end from which on the limit is used up.
+func (b *budget) furthest(end int) int {
+	if b.equal > 0 {
+		return max(0, end-int(min(int64(end), b.limit/b.equal)))
+	}
+	return 0
 }
 
 // windowPace: at most limit in any window of the given length, half open.
@@ -68,6 +96,11 @@ func (p *windowPace) after(at []int64, i int, cost int64) int64 {
 
 func (p *windowPace) admit(_ []int64, i int, cost int64) { p.budget.admit(i, cost) }
 
+func (p *windowPace) matters(at []int64, end int, now int64) int {
+	from := p.furthest(end)
+	return from + sort.Search(end-from, func(j int) bool { return at[from+j]+p.length > now })
+}
+
 // alignedPace: at most limit in each window [k·length, (k+1)·length) of a clock
 // that reads origin at instant 0.
 type alignedPace struct {
@@ -83,6 +116,11 @@ func (p *alignedPace) after(at []int64, i int, cost int64) int64 {
 }
 
 func (p *alignedPace) admit(_ []int64, i int, cost int64) { p.budget.admit(i, cost) }
+
+func (p *alignedPace) matters(at []int64, end int, now int64) int {
+	from, window := p.furthest(end), floorDiv(now+p.origin, p.length)
+	return from + sort.Search(end-from, func(j int) bool { return floorDiv(at[from+j]+p.origin, p.length) >= window })
+}
 
 // floorDiv rounds towards the past, so that windows before instant 0 are as long
 // as those after it. The divisor is above 0.

@@ -28,12 +28,13 @@ func TestQueueIsJudgedAtItsDecisions(t *testing.T) {
 		{"far enough apart", "r=1/4 b=1: A[0,9] A[1,9]", "never-over", []int64{0, 4}, nil, pass},
 		{"one tick too close", "r=1/4 b=1: A[0,9] A[1,9]", "never-over", []int64{0, 3}, nil, fail},
 		{"a clock that may be off by one tick on either side", "r=1/4 b=1: A[0,9] A[1,9]", "never-over", []int64{1, 3}, func(r *rlbench.Run) { r.Clock.Error = 1 }, pass},
-		{"a stamp before it was sent accuses nobody here", "r=1/4 b=1: A[0,9] A[5,9]", "never-over", []int64{0, 1}, nil, pass},
+		{"a stamp before it was sent accuses nobody here", "r=1/4 b=1: A[0,9] A[5,9]", "never-over", []int64{0, 1}, nil, open},
 		{"without a stamp nothing is known", "r=1/4 b=1: A[0,9] A[1,9]", "never-over", []int64{0, none}, nil, open},
 		{"without any", "r=1/4 b=1: A[0,9] A[1,9]", "never-over", nil, nil, open},
 		{"a clock that was not read", "r=1/4 b=1: A[0,9] A[1,9]", "never-over", []int64{0, 1}, func(r *rlbench.Run) { r.Clock.Stated = false }, open},
 		{"there was room again when it was refused", "r=1/4 b=1: A[0,9] D[1,9]", "never-starved", []int64{0, 8}, nil, fail},
 		{"there was none yet", "r=1/4 b=1: A[0,9] D[1,9]", "never-starved", []int64{0, 3}, nil, pass},
+		{"a refusal is answered at once and needs no stamp", "r=1/4 b=1: A[0,9] D[8,9]", "never-starved", []int64{0, none}, nil, fail},
 		{"an unknown op may have filled it", "r=1/4 b=1: A[0,0] U[1,2] D[8,9]", "never-starved", []int64{0, none, 8}, nil, pass},
 	} {
 		r := asQueue(run(t, row.history), row.decided...)

@@ -62,13 +62,61 @@ type charges struct {
 	stays *columns
 	// refusals: refusals are charged, so that a refusal's own cost is among them.
 	refusals bool
+	// unlisted is the cost of ops of unknown outcome that stay beside these.
+	unlisted int64
+	// past is what was carried over from charges that are not here any more.
+	past []bucketPast
+	// left is when the last of those was done; partial: some of them counted.
+	left    int64
+	partial bool
 	// scratch is working space, one value for each charge of a kind.
 	scratch []int64
+	// shared: several ask for the same, so that figures are kept.
+	shared bool
+	kept   []figures
+}
+
+// figures are what a window was asked for: fullest or emptiest.
+type figures struct {
+	room  windowRoom
+	least bool
+	of    []int64
+}
+
+// fullest asks a room, once where several ask for the same.
+func (c *charges) fullest(r room, h *history, full []int64) {
+	if !c.recall(r, false, full) {
+		r.fullest(h, c, full)
+		c.remember(r, false, full)
+	}
+}
+
+func (c *charges) emptiest(r room, h *history, least []int64) {
+	if !c.recall(r, true, least) {
+		r.emptiest(h, c, least)
+		c.remember(r, true, least)
+	}
+}
+
+func (c *charges) recall(r room, least bool, into []int64) bool {
+	for _, f := range c.kept {
+		if f.room == r && f.least == least {
+			copy(into, f.of)
+			return true
+		}
+	}
+	return false
+}
+
+func (c *charges) remember(r room, least bool, of []int64) {
+	if w, ok := r.(windowRoom); ok && c.shared {
+		c.kept = append(c.kept, figures{w, least, slices.Clone(of)})
+	}
 }
 
 // newCharges gathers the charges of a key.
 func newCharges(h *history, refusals bool) *charges {
-	c := &charges{ends: []*columns{&h.allowed}, due: [][]uint32{h.due()}, stays: &h.unknown, refusals: refusals}
+	c := &charges{ends: []*columns{&h.allowed}, due: [][]uint32{h.due()}, stays: &h.unknown, refusals: refusals, left: beginning}
 	if refusals {
 		c.ends = append(c.ends, &h.denied)
 		c.due = append(c.due, order(h.denied.done))
@@ -81,6 +129,7 @@ type level struct{ rise, fall []stair }
 
 func (c *charges) level() *level {
 	l := &level{rise: []stair{c.stays.early()}}
+	l.rise[0].sum = c.unlisted
 	for i, ends := range c.ends {
 		l.rise = append(l.rise, ends.early())
 		l.fall = append(l.fall, ends.late(c.due[i]))

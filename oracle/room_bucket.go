@@ -26,7 +26,7 @@ func (b bucketRoom) horizon() int64  { return b.room/b.count + 1 + b.late }
 // over every x, at the refusal's sent and every sent of a charge in its interval.
 func (b bucketRoom) fullest(h *history, c *charges, full []int64) {
 	refused := &h.denied
-	if !b.suffices(h) {
+	if !b.suffices(h, c) {
 		for q := range full {
 			full[q] = b.capacity() + 1 // Beyond whole numbers: accuse nobody.
 		}
@@ -45,17 +45,17 @@ func (b bucketRoom) fullest(h *history, c *charges, full []int64) {
 	c.ownOff(refused, full)
 }
 
-func (b bucketRoom) suffices(h *history) bool {
-	total := sum(h.allowed.cost) + sum(h.unknown.cost) + sum(h.denied.cost)
-	return b.fits(total, h.length()+b.late)
+func (b bucketRoom) suffices(h *history, c *charges) bool {
+	total := sum(h.allowed.cost) + sum(h.unknown.cost) + sum(h.denied.cost) + c.unlisted
+	return b.fits(total, h.length()+b.late) && !c.beyond()
 }
 
 // levels returns the most that may be in the bucket at moments that never fall, in
 // whole costs rounded up.
 func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
-	begin := h.first() - b.late
 	l, recent := c.level(), c.level()
-	drain := b.walk(begin, l.fall...)
+	drain := c.levelWalk(b.bucket, h.first()-b.late, l.fall)
+	begin := drain.begin
 	return func(t int64) int64 {
 		sent := int64(0)
 		for i := range l.rise {
@@ -78,7 +78,7 @@ func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
 // finds is there, but there may be more.
 func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
 	refused := &h.denied
-	if !b.suffices(h) {
+	if !b.suffices(h, c) {
 		clear(least)
 		return
 	}
@@ -113,7 +113,8 @@ func (b bucketRoom) floors(c *charges, begin int64) func(int64) int64 {
 		gone = append(gone, ends.late(c.due[i]))
 		sents = append(sents, ends.early())
 	}
-	drain := b.walk(begin, sents...)
+	drain := c.floorWalk(b.bucket, begin, sents)
+	begin = drain.begin
 	return func(t int64) int64 {
 		done := int64(0)
 		for i := range gone {
@@ -137,6 +138,44 @@ func (b bucketRoom) held(h *history, c *charges, q int) []uint32 {
 			}
 		}
 	}
-	_, x, _ := b.walk(h.first()-b.late, c.level().fall...).drained(when - b.late)
+	_, x, _ := c.levelWalk(b.bucket, h.first()-b.late, c.level().fall).drained(when - b.late)
+	c.partial = c.left >= x
 	return c.rows(x-1, when, h.denied.row[q])
+}
+
+// bucketPast is what is carried of a bucket from charges that are not listed any more:
+// how far it had been drained, for the most and for the least that may be in it.
+type bucketPast struct {
+	bucket       bucket
+	level, floor ebb
+}
+
+// levelWalk walks how far the bucket was drained, from begin or from where the past
+// ended.
+func (c *charges) levelWalk(b bucket, begin int64, come []stair) *drain {
+	for _, p := range c.past {
+		if p.bucket == b {
+			return b.goOn(p.level, come)
+		}
+	}
+	return b.walk(begin, come...)
+}
+
+func (c *charges) floorWalk(b bucket, begin int64, come []stair) *drain {
+	for _, p := range c.past {
+		if p.bucket == b {
+			return b.goOn(p.floor, come)
+		}
+	}
+	return b.walk(begin, come...)
+}
+
+// beyond tells that whole numbers do not suffice for what was carried over.
+func (c *charges) beyond() bool {
+	for _, p := range c.past {
+		if p.level.beyond() || p.floor.beyond() {
+			return true
+		}
+	}
+	return false
 }

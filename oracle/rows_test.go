@@ -170,6 +170,7 @@ func TestFlawsOfTheEvidence(t *testing.T) {
 	const over, kept = "L=1 W=2: A[1,1] A[2,2]", "L=1 W=2: A[1,1]"
 	const refused, right = "L=1 W=2: A[1,1] D[8,8]", "L=1 W=2: A[1,1] D[1,1]"
 	incomplete := func(r *rlbench.Run) { r.Complete = false }
+	excerpt := func(r *rlbench.Run) { r.Complete, r.Excerpt = false, true }
 	absent := func(outcome rlbench.Outcome) func(*rlbench.Run) {
 		return func(r *rlbench.Run) {
 			addOp(&r.Ops, "k", outcome, 1, 20, 20)
@@ -205,6 +206,12 @@ func TestFlawsOfTheEvidence(t *testing.T) {
 		{"a run cut short is judged as far as it came", "never-over", kept, func(r *rlbench.Run) { r.Interrupted = true }, pass},
 		{"what did not leave because the run was cut short cannot have been charged", "never-over", "L=1 W=2: A[1,1] N[1,1]", func(r *rlbench.Run) { r.Interrupted = true }, pass},
 		{"half of the planned load never left: the limiter was not put to the test", "never-over", "L=1 W=2: A[1,1] N[1,1]", func(*rlbench.Run) {}, open},
+		{"an excerpt: refused long after all that can have come before", "never-starved", "L=1 W=2: A[1,1] D[9,9]", excerpt, fail},
+		{"an excerpt: what came before may still fill the window", "never-starved", "L=1 W=20: D[1,1] D[9,9]", excerpt, pass},
+		{"an excerpt: the window is full whatever came before", "never-over", over, excerpt, fail},
+		{"an excerpt: explained as far as it reaches", "never-over", kept, excerpt, pass},
+		{"an excerpt of a bucket: drained long ago", "never-starved", "r=1/4 b=1: A[1,1] D[20,20]", excerpt, fail},
+		{"an excerpt of a bucket: it may have begun full", "never-starved", "r=1/4 b=1: D[1,1] D[4,4]", excerpt, pass},
 		{"load that never left does not mend a full window", "never-over", over + " N[1,1] N[1,1]", func(*rlbench.Run) {}, fail},
 	}
 	for _, row := range rows {

@@ -28,6 +28,10 @@ type rule interface {
 	mirrored() rule
 	// most is the greatest cost that a single op may have.
 	most() int64
+	// crown and summit are possible and certain for a key that comes in pieces: they
+	// look at what this piece makes known, beside what was carried on.
+	crown(p *piece, unlisted int64, past *ebb, best *crowns)
+	summit(ops *columns, due []uint32, sp *spell, p *piece, flying int64, r *ridge) summitPeak
 }
 
 func (w window) mirrored() rule { return w }

@@ -17,5 +17,7 @@ type ruling struct {
 	// most is the stretch that some moments would have filled most.
 	most    peak
 	witness []uint32
-	proof   []string
+	// shown are the ops of the witness, where the Run does not hold them any more.
+	shown []rlbench.Op
+	proof []string
 }

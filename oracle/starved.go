@@ -44,7 +44,7 @@ type starved struct {
 
 func newStarved(e *evidence, lenient []room, strict [][]room, wide doubt) *starved {
 	s := &starved{lenient: lenient, strict: strict, wide: wide, tally: tally{evidence: e}, begin: beginOf(e.run)}
-	if !e.run.Complete {
+	if !e.run.Complete && !e.run.Excerpt {
 		s.frail = "ops that are not in the evidence may have filled the limit"
 	}
 	return s
@@ -85,51 +85,69 @@ func (s *starved) key(h *history) {
 		return
 	}
 	wide := s.wide.widen(h)
-	least := s.spare(wide, s.lenient)
-	worst, wrong := -1, 0
-	for q, spare := range least {
-		if spare < 0 {
+	charged := s.charges(wide)
+	least := s.spare(wide, charged, s.lenient)
+	worst, wrong := wrongest(least)
+	doubt := s.doubtful(wide, charged)
+	if wrong > 0 {
+		s.add(h.key, s.conclude(s.convict(wide, charged, worst, least[worst]), wrong, 0, doubt))
+		return
+	}
+	s.add(h.key, s.conclude(ruling{}, 0, s.doubted(h, s.charges(h)), doubt))
+}
+
+// wrongest returns the first of the refusals that had most to spare, and how many
+// had room.
+func wrongest(spare []int64) (worst, wrong int) {
+	worst = -1
+	for q := range spare {
+		if spare[q] < 0 {
 			continue
 		}
 		wrong++
-		if worst < 0 || spare > least[worst] {
+		if worst < 0 || spare[q] > spare[worst] {
 			worst = q
 		}
 	}
-	if wrong > 0 {
-		s.add(h.key, s.convict(wide, worst, least[worst], wrong))
-		return
+	return worst, wrong
+}
+
+// doubted counts the refusals that had room in the world of this pass.
+func (s *starved) doubted(h *history, c *charges) int {
+	if s.world >= len(s.strict) {
+		return 0
 	}
-	doubted := 0
-	if s.world < len(s.strict) {
-		for _, spare := range s.spare(h, s.strict[s.world]) {
-			if spare >= 0 {
-				doubted++
-			}
+	_, doubted := wrongest(s.spare(h, c, s.strict[s.world]))
+	return doubted
+}
+
+// conclude rules on a key of which so many refusals were wrong for certain, convicted
+// the worst of them, and so many more if the limiter's clock was right.
+func (s *starved) conclude(convicted ruling, wrong, doubted int, doubt int64) ruling {
+	switch {
+	case wrong > 0:
+		convicted.doubt = doubt
+		if wrong > 1 {
+			convicted.because += fmt.Sprintf(" (one of %d such refusals)", wrong)
 		}
-	}
-	doubt := s.doubtful(wide)
-	if doubted > 0 {
+		return convicted
+	case doubted > 0:
 		s.dead = true
-		s.add(h.key, ruling{doubt: doubt, because: fmt.Sprintf("%s had room for certain unless the limiter's clock was off as far as it may be", count(doubted, "refusal"))})
-		return
+		return ruling{doubt: doubt, because: fmt.Sprintf("%s had room for certain unless the limiter's clock was off as far as it may be", count(doubted, "refusal"))}
+	case doubt > 0 && s.blind != "":
+		return ruling{doubt: doubt, because: s.blind}
 	}
-	if doubt > 0 && s.blind != "" {
-		s.add(h.key, ruling{doubt: doubt, because: s.blind})
-		return
-	}
-	s.add(h.key, ruling{verdict: rlbench.Pass, certain: doubt == 0, doubt: doubt})
+	return ruling{verdict: rlbench.Pass, certain: doubt == 0, doubt: doubt}
 }
 
 // doubtful returns the cost of the refusals of a key that some moments would make
 // wrong: those for which no one limit was certainly full throughout.
-func (s *starved) doubtful(h *history) int64 {
+func (s *starved) doubtful(h *history, c *charges) int64 {
 	n := h.denied.len()
 	right := make([]bool, n)
-	c := s.charges(h)
 	least := make([]int64, n)
 	for _, r := range s.firm {
-		r.emptiest(h, c, least)
+		c.emptiest(r, h, least)
 		for q, held := range least {
 			right[q] = right[q] || held+h.denied.cost[q] > r.capacity()
 		}
@@ -145,12 +163,11 @@ func (s *starved) doubtful(h *history) int64 {
 
 // spare returns for each refusal what would have been left, had it been let through,
 // under the tightest limit at the fullest moment: below 0 it may have been right.
-func (s *starved) spare(h *history, rooms []room) []int64 {
-	c := s.charges(h)
+func (s *starved) spare(h *history, c *charges, rooms []room) []int64 {
 	n := h.denied.len()
 	least, full := make([]int64, n), make([]int64, n)
 	for i, r := range rooms {
-		r.fullest(h, c, full)
+		c.fullest(r, h, full)
 		for q := range full {
 			spare := r.capacity() - full[q] - h.denied.cost[q]
 			if h.denied.sent[q] < s.begin+r.horizon() && s.begin > beginning {
@@ -175,20 +192,20 @@ func (s *starved) charges(h *history) *charges {
 }
 
 // convict writes the ruling on the refusal that had most room.
-func (s *starved) convict(h *history, q int, spare int64, wrong int) ruling {
-	r := ruling{verdict: rlbench.Fail, over: spare, doubt: s.doubtful(h)}
-	c := newCharges(h, s.run.Policy.ChargesRefusals)
+func (s *starved) convict(h *history, c *charges, q int, spare int64) ruling {
+	r := ruling{verdict: rlbench.Fail, over: spare}
 	refused := s.run.Ops.At(int(h.denied.row[q]))
 	r.because = fmt.Sprintf("op %d of cost %d was refused although it would have left at least %d to spare at every moment from %s to %s",
 		refused.ID, refused.Cost, spare, refused.Sent, refused.Done)
-	if wrong > 1 {
-		r.because += fmt.Sprintf(" (one of %d such refusals)", wrong)
-	}
 	r.witness = []uint32{h.denied.row[q]}
 	for _, limit := range s.lenient {
 		held := limit.held(h, c, q)
-		r.proof = append(r.proof, fmt.Sprintf("at the fullest moment at most %s of cost %d may have counted against %d",
-			count(len(held), "op"), s.costOf(held), limit.capacity()))
+		line := fmt.Sprintf("at the fullest moment at most %s of cost %d may have counted against %d",
+			count(len(held), "op"), s.costOf(held), limit.capacity())
+		if c.partial {
+			line += ", beside what sooner ones had left there, which were not kept while the evidence was read"
+		}
+		r.proof = append(r.proof, line)
 		r.witness = append(r.witness, held...)
 	}
 	r.proof = append(r.proof, fmt.Sprintf("with the %d of op %d every limit still held, so no moment explains the refusal", refused.Cost, refused.ID))

@@ -17,6 +17,8 @@ type tally struct {
 		key string
 		ruling
 	}
+	// most is the greatest doubt of any key.
+	most int64
 	// frail says why a Fail does not stand on this run; empty when it does.
 	frail string
 }
@@ -26,6 +28,7 @@ func (t *tally) reset() { *t = tally{evidence: t.evidence, frail: t.frail} }
 
 func (t *tally) add(key string, r ruling) {
 	t.keys++
+	t.most = max(t.most, r.doubt)
 	switch {
 	case r.verdict == rlbench.Fail:
 		t.broken++
@@ -53,14 +56,9 @@ func (t *tally) fuller(key string, r ruling) {
 	}
 }
 
-// doubt is the greatest over all keys.
-func (t *tally) doubt() int64 {
-	return max(t.guilty.doubt, t.open.doubt, t.fullest.doubt)
-}
-
 // finding joins the rulings: broken on one key is broken.
 func (t *tally) finding() rlbench.Finding {
-	f := rlbench.Finding{Doubt: t.doubt()}
+	f := rlbench.Finding{Doubt: t.most}
 	switch {
 	case t.broken > 0:
 		t.failed(&f)
@@ -84,6 +82,7 @@ func (t *tally) failed(f *rlbench.Finding) {
 	if t.broken > 1 {
 		f.Because += fmt.Sprintf(" (the worst of %d broken keys of %d)", t.broken, t.keys)
 	}
+	f.Witness = g.shown
 	for _, row := range g.witness {
 		f.Witness = append(f.Witness, t.run.Ops.At(int(row)))
 	}
@@ -101,11 +100,15 @@ func (t *tally) keptBecause() string {
 	if t.run.Interrupted {
 		scope = ", as far as the run came before it was interrupted"
 	}
-	if t.explained == 0 {
-		return fmt.Sprintf("certainly kept on %s, whatever the decision moments were: %s%s", allKeys(t.keys), most, scope)
+	certainly := "certainly kept"
+	if t.run.Excerpt {
+		scope, certainly = ", as far as the evidence reaches: what came before it is not known", "kept"
 	}
-	return fmt.Sprintf("some choice of decision moments explains %s (%d certainly kept); key %q was the fullest, with %s%s",
-		allKeys(t.keys), t.certain, t.fullest.key, most, scope)
+	if t.explained == 0 {
+		return fmt.Sprintf("%s on %s, whatever the decision moments were: %s%s", certainly, allKeys(t.keys), most, scope)
+	}
+	return fmt.Sprintf("some choice of decision moments explains %s (%d %s); key %q was the fullest, with %s%s",
+		allKeys(t.keys), t.certain, certainly, t.fullest.key, most, scope)
 }
 
 func allKeys(n int) string {

@@ -33,12 +33,23 @@ type window struct {
 // the window are left out, for none can lie whole in one; with them gone the two
 // staircases give the sum at once.
 func (w window) certain(ops *columns, due []uint32) peak {
+	return w.between(ops, due, 0, ops.len())
+}
+
+// between looks only at the windows that begin with the ops from lo to hi; lo is the
+// first of its moment.
+func (w window) between(ops *columns, due []uint32, lo, hi int) peak {
 	worst := peak{allowed: w.limit}
 	var late, early int64
+	for i := range lo {
+		if w.short(ops, i) {
+			early += ops.cost[i]
+		}
+	}
 	k := 0
-	for i := range ops.sent {
+	for i := lo; i < hi; i++ {
 		x := ops.sent[i]
-		if i > 0 && ops.sent[i-1] < x {
+		if i > lo && ops.sent[i-1] < x {
 			early = w.shortBefore(ops, i, early)
 		}
 		for ; k < len(due) && ops.done[due[k]] < x+w.length; k++ {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlbench/rlbench"
 	"github.com/rlbench/rlbench/oracle"
+	"github.com/rlbench/rlbench/reports"
 	"github.com/rlbench/rlbench/targets/broken"
 )
 
@@ -49,6 +50,8 @@ type exhibit struct {
 	Because string   `json:"because"`
 	Witness int      `json:"witness_ops"`
 	Proof   []string `json:"proof"`
+	// Ops are the witness.
+	Ops []reports.Witness `json:"witness"`
 }
 
 // innocent is a correct limiter and how its runs were judged.
@@ -165,7 +168,7 @@ func named(names []string) ([]broken.Mutant, []broken.Limiter, error) {
 
 // show judges a mutant by the check that it names.
 func (m *museum) show(ctx context.Context, mutant broken.Mutant) error {
-	e := exhibit{Name: mutant.Name, Class: mutant.Class, About: mutant.About, Check: mutant.Check, Seed: 1}
+	e := exhibit{Name: mutant.Name, Class: mutant.Class, About: mutant.About, Check: mutant.Check, Seed: 1, Ops: []reports.Witness{}}
 	for seed := int64(1); seed <= m.Seeds; seed++ {
 		findings, err := judgeMuseum(ctx, mutant.Limiter, seed, mutant.Check)
 		if err != nil {
@@ -178,6 +181,7 @@ func (m *museum) show(ctx context.Context, mutant broken.Mutant) error {
 		}
 		if seed == 1 || caught && e.Caught == 1 {
 			e.Seed, e.Promise, e.Because, e.Witness, e.Proof = seed, f.Promise, f.Because, len(f.Witness), append([]string{}, f.Proof...)
+			e.Ops = witnesses(f.Witness)
 		}
 	}
 	if e.Caught > 0 {
@@ -314,11 +318,22 @@ func (m *museum) describe(w io.Writer) {
 		fmt.Fprintf(w, "  promise  %s\n", e.Promise)
 		fmt.Fprintf(w, "  %s: %s\n", e.Check, e.caught(m.Seeds))
 		fmt.Fprintf(w, "  because  %s\n", e.Because)
+		for _, op := range e.Ops {
+			fmt.Fprintf(w, "  witness  op %d of %q through instance %d, cost %d, %s, sent %s, done %s\n",
+				op.Op, op.Key, op.Instance, op.Cost, op.Outcome, moment(op.Sent), moment(op.Done))
+		}
 		for _, step := range e.Proof {
 			fmt.Fprintf(w, "  proof    %s\n", step)
 		}
 		fmt.Fprintln(w)
 	}
+}
+
+func moment(ns *int64) string {
+	if ns == nil {
+		return rlbench.NoInstant.String()
+	}
+	return rlbench.Instant(*ns).String()
 }
 
 func (m *museum) listCorrect(w io.Writer) {

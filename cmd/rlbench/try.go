@@ -213,7 +213,9 @@ func (t *try) warn(s *session) {
 // misplaced counts the requests that were planned on one side of a window's edge
 // and left on the other, where the run was placed against an edge.
 func (t *try) misplaced(p rlbench.Placement) (n int) {
-	if p.Edge == "" || !t.evidence.Clock.Stated {
+	policy := &t.evidence.Policy
+	aligned := policy.Algorithm == rlbench.SlidingCounter || len(policy.Limits) > 0 && policy.Limits[0].Anchor == rlbench.Epoch
+	if p.Edge == "" || !aligned || !t.evidence.Clock.Stated {
 		return 0
 	}
 	ops, origin, window := &t.evidence.Ops, t.evidence.Clock.Origin, int64(p.Window)

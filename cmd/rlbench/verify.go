@@ -24,13 +24,13 @@ type verifyOptions struct {
 	format   string
 	moment   string
 	timeForm string
-	// clockError bounds how far the logs' clocks are from each other and from the
-	// limiter's.
+	// clockError bounds how far the clocks that stamped the logs are from each other
+	// and from the limiter's.
 	clockError      time.Duration
 	clockErrorGiven bool
 	reorder         time.Duration
 	name            string
-	complete        bool
+	complete, whole bool
 	json            string
 	quiet           bool
 	// saysOfLogs: some flag was given that says something of a log.
@@ -73,7 +73,8 @@ func (o *verifyOptions) flags(cmd *cobra.Command) {
 	f.IntSliceVar(&o.log.Refused, "refused", nil, "statuses that are refusals (default 429; 503 too with --nginx)")
 	f.IntSliceVar(&o.log.Unknown, "unknown", nil, "statuses that do not tell whether a request was charged, besides 0 and 499")
 	f.DurationVar(&o.log.Longest, "longest", 0, "the longest that a request can have taken, where the log has one time a request and no duration")
-	f.DurationVar(&o.clockError, "clock-error", 0, "how far the clocks of several logs, and the limiter's, are apart at most")
+	f.DurationVar(&o.clockError, "clock-error", 0, "how far the clocks that stamped the logs, and the limiter's, are apart at most")
+	f.BoolVar(&o.whole, "whole", false, "from its first line on the log has every request that the limiter decided, though it was not fresh: refusals after the first window are judged")
 	f.BoolVar(&o.complete, "complete", false, "the limiter was fresh when the log begins, and the log has every request that it decided")
 	f.StringVar(&o.format, "format", "", fmt.Sprintf("what wrote the log, where its look does not tell: %v", logs.Formats()))
 	f.StringVar(&o.log.Template, "log-format", "", "NGINX's log_format or Envoy's format string, word for word")

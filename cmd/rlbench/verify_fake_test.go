@@ -131,7 +131,7 @@ func formats() []logged {
 		}, nil, false},
 		{"jsonl with time", "", func(_ int, a asked) string {
 			return fmt.Sprintf(`{"key":%q,"time":%q,"duration_ms":%d,"code":%d}`, a.key, end(a).Format("2006-01-02T15:04:05.000Z"), millis(took(a)), a.status())
-		}, nil, true},
+		}, []string{"--moment", "end"}, true},
 		{"csv", "who,outcome,sent_ns,done_ns", func(_ int, a asked) string {
 			return fmt.Sprintf("%s,%s,%d,%d", a.key, map[bool]string{true: "allowed", false: "denied"}[a.allowed], start(a).UnixNano(), end(a).UnixNano())
 		}, []string{"--key", "who"}, false},

@@ -68,7 +68,7 @@ func (v *verification) judge(ctx context.Context, record *record) (reports.Targe
 	if err != nil && !errors.Is(err, io.EOF) {
 		return reports.Target{}, record.unreadable(err)
 	}
-	folds, problem := openFolds(v.head(record), v.options.complete)
+	folds, problem := openFolds(v.head(record))
 	if problem != nil {
 		return reports.Target{}, badInput("", "%w", problem)
 	}
@@ -85,35 +85,76 @@ func (v *verification) judge(ctx context.Context, record *record) (reports.Targe
 	if err := record.keyed(v.options.log.Key); err != nil {
 		return reports.Target{}, err
 	}
+	if target := v.options.log.Target; target != "" && record.seen.ops == 0 {
+		return reports.Target{}, badInput("leave --target out to judge all that is in it", "%s holds no request of target %q", record.name, target)
+	}
 	return v.settle(record, folds)
+}
+
+// folds judge a log. Where requests open windows, what an excerpt shows can be excused
+// by one that was open when it begins: then fresh judges it as if none had been, to
+// know whether that excuse is needed.
+type folds struct{ log, fresh *oracle.Fold }
+
+func openFolds(head *rlbench.Run) (*folds, error) {
+	log, err := oracle.Open(head)
+	if err != nil || head.Complete || head.Policy.Limits[0].Anchor != rlbench.FirstRequest {
+		return &folds{log: log}, err
+	}
+	whole := *head
+	whole.Complete, whole.Excerpt = true, false
+	fresh, err := oracle.Open(&whole, neverOver)
+	return &folds{log: log, fresh: fresh}, err
+}
+
+func (f *folds) feed(block *rlbench.Ops) error {
+	if f.fresh == nil {
+		return f.log.Feed(block)
+	}
+	return errors.Join(f.log.Feed(block), f.fresh.Feed(block))
+}
+
+// close returns what was found. What passes only by a window that nobody saw open is
+// Inconclusive.
+func (f *folds) close() ([]rlbench.Finding, rlbench.Accuracy, error) {
+	findings, accuracy, err := f.log.Close()
+	if err != nil || f.fresh == nil {
+		return findings, accuracy, err
+	}
+	fresh, _, err := f.fresh.Close()
+	if err != nil {
+		return nil, accuracy, err
+	}
+	for i := range findings {
+		if l := &findings[i]; l.Check == neverOver && l.Verdict == rlbench.Pass && fresh[0].Verdict == rlbench.Fail {
+			*l = fresh[0]
+			l.Verdict = rlbench.Inconclusive
+			l.Because = "it is broken only if the limiter was fresh when the log begins (--complete): " + l.Because
+		}
+	}
+	return findings, accuracy, nil
 }
 
 // settle closes the folds and says what they come to.
 func (v *verification) settle(record *record, folds *folds) (reports.Target, error) {
-	excerpt, atLeast, err := folds.excerpt.Close()
-	if err != nil {
-		return reports.Target{}, badInput("", "%w", err)
-	}
-	fresh, accuracy, err := folds.fresh.Close()
+	findings, accuracy, err := folds.close()
 	if err != nil {
 		return reports.Target{}, badInput("", "%w", err)
 	}
 	lack := v.lack(record)
-	if !lack.whole() {
-		accuracy = atLeast
-	}
 	target := reports.Target{
 		Name: record.name, Backend: "log", BackendVersion: record.format,
-		Findings: lack.settle(excerpt, fresh), Accuracy: lack.measured(accuracy), Warnings: v.warnings(record),
+		Findings: lack.settle(findings), Accuracy: lack.measured(accuracy), Warnings: v.warnings(record),
 	}
 	target.Verdict = targetVerdict(target.Findings)
 	return target, nil
 }
 
-// head is the history without its ops.
+// head is the history without its ops: cut out of traffic, unless somebody vouches
+// that it is all there was.
 func (v *verification) head(record *record) *rlbench.Run {
 	origin, stated := record.origin()
-	head := &rlbench.Run{Target: record.name, Backend: "log", BackendVersion: record.format, Policy: v.policy}
+	head := &rlbench.Run{Target: record.name, Backend: "log", BackendVersion: record.format, Policy: v.policy, Complete: v.options.complete, Excerpt: !v.options.complete}
 	if !stated {
 		return head
 	}
@@ -124,31 +165,6 @@ func (v *verification) head(record *record) *rlbench.Run {
 		head.Clock = rlbench.LimiterClock{Origin: origin, Error: v.options.clockError, Stated: true}
 	}
 	return head
-}
-
-// folds judge one history twice: as an excerpt of traffic of which the rest is not
-// known, and as if the limiter had been fresh when it begins. What the first proves
-// broken is broken whatever came before; where the second finds moments that
-// keep the promise, the log can be explained.
-type folds struct{ excerpt, fresh *oracle.Fold }
-
-func openFolds(head *rlbench.Run, complete bool) (*folds, error) {
-	excerpt, err := oracle.Open(head)
-	if err != nil {
-		return nil, err
-	}
-	whole := *head
-	whole.Complete = true
-	names := []string{neverOver}
-	if complete {
-		names = nil
-	}
-	fresh, err := oracle.Open(&whole, names...)
-	return &folds{excerpt: excerpt, fresh: fresh}, err
-}
-
-func (f *folds) feed(block *rlbench.Ops) error {
-	return errors.Join(f.excerpt.Feed(block), f.fresh.Feed(block))
 }
 
 // open opens what the arguments name.
@@ -246,6 +262,13 @@ func (v *verification) openLogs(ctx context.Context, name string, args []string)
 		return nil, badInput("", "%w", err)
 	}
 	r.next, r.origin = r.merged.Next, r.merged.Origin
+	switch {
+	case len(args) > 1: // merging has widened them
+	case v.options.clockErrorGiven:
+		r.widen(v.options.clockError, v.options.clockError)
+	case r.byNGINX():
+		r.widen(0, nginxLag)
+	}
 	return r, nil
 }
 

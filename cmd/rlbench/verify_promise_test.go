@@ -73,7 +73,30 @@ func TestPromises(t *testing.T) {
 		{"an exact clock is", []int{0, 998}, "--limit 1/1s --resolution 0", fail},
 		{"a coarse clock is not", []int{0, 950}, "--limit 1/1s --resolution 100ms", pass},
 	} {
-		over(t, c.why, c.want, append(strings.Fields(c.flags), admitted(t, c.at...))...)
+		flags := strings.Fields(c.flags)
+		if !strings.Contains(c.flags, "--clock-error") {
+			flags = append(flags, "--clock-error", "0s")
+		}
+		over(t, c.why, c.want, append(flags, admitted(t, c.at...))...)
+	}
+}
+
+// TestWorkersOfNGINX: what one worker stamps may have come a little later than it says.
+func TestWorkersOfNGINX(t *testing.T) {
+	path := admitted(t, join(times(0, 20), times(9_950, 1))...)
+	over(t, "within what a worker may lag", rlbench.Pass, path, "--limit", "20/10s")
+	over(t, "one worker", rlbench.Fail, path, "--limit", "20/10s", "--clock-error", "0s")
+	over(t, "beyond what it may lag", rlbench.Fail, admitted(t, join(times(0, 20), times(9_850, 1))...), "--limit", "20/10s")
+	over(t, "clocks that may be off either way", rlbench.Pass, admitted(t, join(times(0, 20), times(9_850, 1))...), "--limit", "20/10s", "--clock-error", "90ms")
+	text := `{"msec":1796069828.002,"request_time":0.000,"status":200,"remote_addr":"a"}
+{"msec":1796069828.000,"request_time":0.000,"status":429,"remote_addr":"a"}
+`
+	status, s, errs := verified(t, file(t, "a.log", text), "--limit", "1/10s", "--complete")
+	if status != int(statusMet) {
+		t.Errorf("a worker that lags refuses what another has spent: exit status %d %s %+v", status, errs, s.Targets)
+	}
+	if w := strings.Join(s.Targets[0].Warnings, "\n"); !strings.Contains(w, "taken to lag by 100ms") {
+		t.Errorf("what is assumed is not told: %s", w)
 	}
 }
 
@@ -162,6 +185,6 @@ func TestWhatWasPromisedMustBeSaid(t *testing.T) {
 			t.Errorf("%s: exit status %d, want 3 and %q in %s", c.why, status, c.want, errs)
 		}
 	}
-	over(t, "a policy in a file", rlbench.Fail, log, "--policy", good)
-	over(t, "its clock is taken to be coarse", rlbench.Pass, log, "--policy", good, "--resolution", "90ms")
+	over(t, "a policy in a file", rlbench.Fail, log, "--policy", good, "--clock-error", "0s")
+	over(t, "its clock is taken to be coarse", rlbench.Pass, log, "--policy", good, "--clock-error", "0s", "--resolution", "90ms")
 }

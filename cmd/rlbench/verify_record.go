@@ -69,6 +69,34 @@ func (r *record) add(reader *logs.Reader) {
 	}
 }
 
+// nginxLag is how far the stamps of an NGINX log are taken to lag at most. Each worker
+// reads the clock once a turn of its event loop and stamps by that reading whatever
+// the turn does, however long it had to wait for a processor: of two requests through
+// different workers the one that is stamped earlier may have come later.
+const nginxLag = 100 * time.Millisecond
+
+func (r *record) byNGINX() bool {
+	format := r.readers[0].Format()
+	return format == logs.NGINX || format == logs.NGINXJSON
+}
+
+// widen makes every interval longer, at its beginning and at its end.
+func (r *record) widen(early, late time.Duration) {
+	next := r.next
+	r.next = func(block *rlbench.Ops) (int, error) {
+		n, err := next(block)
+		for i := range n {
+			if block.Sent[i].Known() {
+				block.Sent[i] -= rlbench.Instant(early)
+			}
+			if block.Done[i].Known() {
+				block.Done[i] += rlbench.Instant(late)
+			}
+		}
+		return n, err
+	}
+}
+
 func (r *record) close() {
 	for _, c := range slices.Backward(r.closers) {
 		c()

@@ -47,6 +47,7 @@ func TestRunJudgedAgain(t *testing.T) {
 	}{
 		{"as the scenario expects", quick, nil, 0},
 		{"expectations that were set for this run alone", quick, []string{"--set", "targets[0].expect={never-over: pass}", "--seed", "5"}, 1},
+		{"checks that only the scenario asks for", strings.Replace(quick, "memory-fixed-window}", "memory-fixed-window, expect: {own-model: pass}}", 1), nil, 0},
 		{"aligned windows, whose clock was read", atTheEdge, nil, 0},
 	} {
 		status, folder, _ := carried(t, c.scenario, c.flags...)
@@ -76,6 +77,9 @@ func TestRunJudgedAgain(t *testing.T) {
 		for i := range got.Targets {
 			// What the generator had to say of its own load is not evidence.
 			got.Targets[i].Warnings, want.Targets[i].Warnings = nil, nil
+		}
+		if asked := strings.Contains(c.scenario, "own-model"); asked != bytes.Contains(bodies[0], []byte(`"check": "own-model"`)) {
+			t.Errorf("%s: own-model asked for: %v, and its evidence was not judged so", c.why, asked)
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: the run said\n%+v\nand its evidence\n%+v", c.why, want, got)

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/rlbench/rlbench"
@@ -26,8 +24,12 @@ const refusedToo = 503
 type lack struct {
 	// complete: somebody vouches that the limiter was fresh and nothing is missing.
 	complete bool
+	// excerpt: somebody vouches that nothing is missing from the first line on.
+	excerpt bool
 	// missing says what could not be read; empty when nothing is missing.
 	missing string
+	// opened: the windows are those that requests open.
+	opened bool
 	// unbounded: when the requests were sent is not known, only that they were over
 	// within stamp. spare is how much all of them together were over the limit.
 	unbounded bool
@@ -42,7 +44,7 @@ type lack struct {
 func (l lack) whole() bool { return l.complete && l.missing == "" }
 
 func (v *verification) lack(record *record) lack {
-	l := lack{complete: v.options.complete, missing: record.missing(v.options.complete), rounds: v.options.promised.roundsCredit(v.policy)}
+	l := lack{complete: v.options.complete, excerpt: v.options.whole, missing: record.missing(v.options.complete), rounds: v.options.promised.roundsCredit(v.policy), opened: v.policy.Limits[0].Anchor == rlbench.FirstRequest}
 	for _, reader := range record.readers {
 		d := reader.Doubt()
 		l.unbounded = l.unbounded || d.Unbounded
@@ -60,45 +62,38 @@ func (v *verification) lack(record *record) lack {
 	return l
 }
 
-// settle joins what the two folds found, and holds it against what is expected: that
-// every promise was kept, as far as a log can tell. That nothing was refused wrongly
-// it cannot tell unless it is complete.
-func (l lack) settle(excerpt, fresh []rlbench.Finding) []reports.Finding {
+// settle takes back what rests on more than the logs tell, and holds the rest against
+// what is expected: that every promise was kept, as far as a log can tell. That
+// nothing was refused wrongly it cannot tell unless every request is in it.
+func (l lack) settle(findings []rlbench.Finding) []reports.Finding {
 	var all []reports.Finding
-	for _, f := range excerpt {
-		i := slices.IndexFunc(fresh, func(g rlbench.Finding) bool { return g.Check == f.Check })
-		if i >= 0 {
-			f = l.joint(f, fresh[i])
-		}
-		f = l.doubted(f)
+	for _, f := range findings {
+		f = l.doubted(l.without(f))
 		want := rlbench.Pass
-		if !l.complete && f.Check != neverOver && f.Verdict == rlbench.Inconclusive {
+		if !l.complete && !l.excerpt && f.Check != neverOver && f.Verdict == rlbench.Inconclusive {
 			want = rlbench.Inconclusive
-			f.Because += "; --complete says that the limiter was fresh when the log begins and that every request is in it"
+			f.Because += "; --whole says that every request is in the log from its first line on, --complete that the limiter was fresh as well"
 		}
 		all = append(all, expect([]rlbench.Finding{f}, map[string]rlbench.Verdict{f.Check: want})...)
 	}
 	return all
 }
 
-// joint is what is found of one check by both folds.
-func (l lack) joint(excerpt, fresh rlbench.Finding) rlbench.Finding {
-	f := fresh
+// without is what is left of a finding without the requests that may not be in the
+// logs. More of them can break a promise and never mend it, but for a window that one
+// of them opened; and they can be what a refusal was right for.
+func (l lack) without(f rlbench.Finding) rlbench.Finding {
+	lines := l.missing
+	if lines == "" && !l.complete && !l.excerpt && f.Check != neverOver {
+		lines = "requests that are not in the log may have filled the limit"
+	}
 	switch {
-	case l.whole() || excerpt.Verdict == rlbench.Fail && fresh.Verdict == rlbench.Fail:
-	case excerpt.Verdict == rlbench.Fail:
-		f = excerpt
-	case fresh.Verdict == rlbench.Pass && l.missing == "":
-		f.Because = "as far as the log reaches, " + strings.ReplaceAll(f.Because, "certainly kept", "kept")
-	case fresh.Verdict == rlbench.Pass:
-		f.Verdict = rlbench.Inconclusive
-		f.Because = "what could be read shows no breach, but " + l.missing
-	case fresh.Verdict == rlbench.Fail && l.missing != "":
-		f.Verdict = rlbench.Inconclusive
-		f.Because = l.missing + "; otherwise " + f.Because
-	case fresh.Verdict == rlbench.Fail:
-		f.Verdict = rlbench.Inconclusive
-		f.Because = "it is broken only if the limiter was fresh when the log begins (--complete): " + f.Because
+	case lines == "" || f.Verdict == rlbench.Inconclusive:
+	case f.Verdict == rlbench.Fail && f.Check == neverOver && !l.opened:
+	case f.Verdict == rlbench.Fail:
+		f.Verdict, f.Because = rlbench.Inconclusive, lines+"; otherwise "+f.Because
+	default:
+		f.Verdict, f.Because = rlbench.Inconclusive, "what could be read shows no breach, but "+lines
 	}
 	return f
 }
@@ -186,6 +181,9 @@ func (v *verification) warnings(record *record) []string {
 	}
 	if n := record.seen.doubts; n > 0 {
 		all = append(all, fmt.Sprintf("%s of status %d counted as unknown, because some limiters refuse with it: --refused 429,%d says that it is a refusal, --refused 429 that the limiter let it through", lines(n), refusedToo, refusedToo))
+	}
+	if len(record.readers) == 1 && record.byNGINX() && !v.options.clockErrorGiven {
+		all = append(all, fmt.Sprintf("each of NGINX's workers stamps by a clock that it reads now and then, taken to lag by %s at most: --clock-error says otherwise, 0s where there is one worker", nginxLag))
 	}
 	if v.aligned() {
 		all = append(all, v.windowsLie(record))

@@ -2,6 +2,10 @@ package logs
 
 import "github.com/rlbench/rlbench"
 
+// firstMoment is where among the stated columns those begin that hold moments: they
+// count from the origin, as the instants do.
+const firstMoment = 4
+
 // statedColumns are the optional columns in the order of [row.stated].
 func statedColumns(o *rlbench.Ops) [statedCount]*[]int64 {
 	return [...]*[]int64{&o.Limit, &o.Remaining, &o.RetryAfter, &o.Reset, &o.DecidedAt, &o.ReleasedAt}

@@ -128,7 +128,7 @@ func FuzzJSONLines(f *testing.F) {
 	fuzzReader(f, Options{Format: JSONLines}, "ops.jsonl")
 }
 func FuzzCSV(f *testing.F) {
-	fuzzReader(f, Options{Format: CSV, Map: map[string]string{"duration_ms": "took"}}, "ops.csv")
+	fuzzReader(f, Options{Format: CSV, Moment: End, Map: map[string]string{"duration_ms": "took"}}, "ops.csv")
 }
 
 // FuzzRecognize lets the format be found out.

@@ -35,7 +35,7 @@ var golden = []struct {
 	{"k6.json", Options{Key: "user"}, K6, "one point of several a request, its time is the end, its value milliseconds"},
 	{"jmeter.jtl", Options{Key: "URL"}, JMeter, "idle time is beyond elapsed, a transaction is no request, an exception is Unknown, a message of two lines"},
 	{"ops.jsonl", Options{}, JSONLines, "our own columns, nulls where there is nothing"},
-	{"ops.csv", Options{Key: "who", Map: map[string]string{"duration_ms": "took", "error": "note"}}, CSV, "renamed columns, semicolons, quotes, stamps without their trailing zeros"},
+	{"ops.csv", Options{Moment: End, Key: "who", Map: map[string]string{"duration_ms": "took", "error": "note"}}, CSV, "renamed columns, semicolons, quotes, stamps without their trailing zeros"},
 }
 
 func TestGolden(t *testing.T) {

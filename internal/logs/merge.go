@@ -85,7 +85,7 @@ func Merge(readers []*Reader, o MergeOptions) (*Merged, error) {
 		return nil, errors.New("merging logs: there is none")
 	}
 	if o.ClockError < 0 || o.ClockError > longestMax || o.Reorder < 0 || o.Reorder > longestMax || o.RowsMax < 0 {
-		return nil, fmt.Errorf("merging logs: a clock error of %s, an order window of %s or of %d ops is out of bounds", o.ClockError, o.Reorder, o.RowsMax)
+		return nil, fmt.Errorf("merging logs: a clock error of %s (--clock-error) or an order window of %s (--reorder) is below 0, or there is room for no op (%d)", o.ClockError, o.Reorder, o.RowsMax)
 	}
 	if o.Reorder == 0 {
 		o.Reorder = DefaultReorder
@@ -293,7 +293,11 @@ func (m *Merged) one(block *rlbench.Ops, r *run, i int) {
 }
 
 func (m *Merged) place(r *run, i int, what string) {
-	m.count.Places = append(m.count.Places, Place{Name: r.from.reader.name, Line: r.ops.ID[i], What: what})
+	place := Place{Name: r.from.reader.name, Line: r.ops.ID[i], What: what}
+	if r.from.reader.StatesOps() { // then its number is not that of its line
+		place.Line, place.What = 0, fmt.Sprintf("op %d: %s", r.ops.ID[i], what)
+	}
+	m.count.Places = append(m.count.Places, place)
 }
 
 // doubled compares with the ops of the same order: the same op was sent at the

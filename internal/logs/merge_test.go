@@ -106,7 +106,7 @@ func TestMergeLate(t *testing.T) {
 		if errors.Is(err, ErrLate) != c.fails || !c.fails && m.Count().Late != c.late {
 			t.Errorf("%v, %+v, want %d late: %s", err, m.Count(), c.late, c.why)
 		}
-		if !c.fails && c.late == 1 && !strings.HasPrefix(m.Count().Places[0].String(), "a.log:29000: it was sent ") {
+		if !c.fails && c.late == 1 && !strings.HasPrefix(m.Count().Places[0].String(), "a.log: op 29000: it was sent ") {
 			t.Errorf("%v: the place of the late op is wanted", m.Count().Places)
 		}
 	}

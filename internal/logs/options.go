@@ -148,13 +148,19 @@ var (
 // Place is where a log could not be read, or not be put in order.
 type Place struct {
 	Name string
-	// Line counts from 1; the number of the op where the log states one.
+	// Line counts from 1. It is 0 where What names the op by the number that the log
+	// states for it.
 	Line int64
 	What string
 }
 
 // String gives name:line: what.
-func (p Place) String() string { return fmt.Sprintf("%s:%d: %s", p.Name, p.Line, p.What) }
+func (p Place) String() string {
+	if p.Line == 0 { // the op is named, and where it stands is not known
+		return fmt.Sprintf("%s: %s", p.Name, p.What)
+	}
+	return fmt.Sprintf("%s:%d: %s", p.Name, p.Line, p.What)
+}
 
 // Count is how much of a log was read, and how much was not.
 type Count struct {

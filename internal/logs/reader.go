@@ -216,6 +216,9 @@ func (r *Reader) append(to *rlbench.Ops, op *row) {
 	}
 	for s, column := range statedColumns(to) {
 		if v := op.stated[s]; v != rlbench.None {
+			if s >= firstMoment {
+				v -= r.origin
+			}
 			*column = put(*column, i, v, rlbench.None)
 		}
 	}

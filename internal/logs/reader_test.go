@@ -30,7 +30,7 @@ func TestInterval(t *testing.T) {
 		{`{"status":200,"time":"` + at + `"}`, Options{Moment: Decision}, 0, milli - 1, false, "a decision's stamp is [t, t + digit)"},
 		{`{"status":200,"time":"` + at + `"}`, Options{Moment: Decision, Rounded: true}, -milli / 2, milli / 2, false, "a rounded one is half a digit either way"},
 		{`{"status":200,"time":"` + at + `"}`, Options{Moment: Start, Longest: time.Second}, 0, second + milli - 1, false, "[start, start + longest]"},
-		{`{"status":200,"time":"` + at + `","duration_ms":20}`, Options{}, -21*milli + 1, milli - 1, false, "an end and a duration, both cut off"},
+		{`{"status":200,"time":"` + at + `","duration_ms":20}`, Options{Moment: End}, -21*milli + 1, milli - 1, false, "an end and a duration, both cut off"},
 		{`{"status":200,"time":"` + at + `","duration_ms":20}`, Options{Moment: Start}, 0, 22*milli - 2, false, "a start and a duration, both cut off"},
 		{`{"status":200,"time":"` + at + `","duration_ns":20}`, Options{Moment: Start}, 0, milli + 19, false, "nanoseconds are not cut off"},
 		{`{"status":200,"time_iso8601":"2026-11-30T20:00:00+00:00","request_time":0.020}`, Options{}, -20 * milli, second - 1, false, "NGINX: the difference of two cut off readings is exact, the end is not"},
@@ -47,6 +47,50 @@ func TestInterval(t *testing.T) {
 		if sent != c.sent || done != c.end || r.Doubt().Unbounded != c.unbounded {
 			t.Errorf("%s %+v: [%d, %d] unbounded %v, want [%d, %d] %v: %s", c.line, c.options, sent, done, r.Doubt().Unbounded, c.sent, c.end, c.unbounded, c.why)
 		}
+	}
+}
+
+// TestTimeBesideDuration: many writers stamp the start, many the end. Taking one for
+// the other would accuse the innocent, so one's word is asked for.
+func TestTimeBesideDuration(t *testing.T) {
+	line := `{"status":200,"time":"2026-11-30T20:00:00.000Z","duration_ms":20}` + "\n"
+	r, err := Open(strings.NewReader(line), Options{})
+	for err == nil {
+		var block rlbench.Ops
+		_, err = r.Next(&block)
+	}
+	if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), "--moment start, or --moment end") {
+		t.Errorf("nothing says which moment the time is, and the log is read: %v", err)
+	}
+}
+
+// TestStatedMomentsCountFromTheOrigin, as the instants beside them do, in one log and
+// where several share an origin.
+func TestStatedMomentsCountFromTheOrigin(t *testing.T) {
+	const first, second = 1796069828000000000, 1796069829000000000
+	open := func(at int64) *Reader {
+		line := fmt.Sprintf(`{"status":200,"sent_ns":%d,"done_ns":%d,"decided_at_ns":%d,"released_at_ns":%d}`+"\n", at, at+9, at+3, at+7)
+		r, err := Open(strings.NewReader(line), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	merged, err := Merge([]*Reader{open(second), open(first)}, MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ops rlbench.Ops
+	if n, err := merged.Next(&ops); n != 2 || err != nil && !errors.Is(err, io.EOF) {
+		t.Fatalf("%d ops, %v", n, err)
+	}
+	for i := range 2 {
+		if op := ops.At(i); op.DecidedAt != int64(op.Sent)+3 || op.ReleasedAt != int64(op.Sent)+7 {
+			t.Errorf("sent at %d, decided at %d, released at %d", op.Sent, op.DecidedAt, op.ReleasedAt)
+		}
+	}
+	if apart := ops.Sent[1].Since(ops.Sent[0]); apart != time.Second {
+		t.Errorf("the two lie %s apart", apart)
 	}
 }
 

@@ -44,6 +44,7 @@ const (
 	problemMute     = "it has neither an outcome nor a status"
 	problemTime     = "its time cannot be read"
 	problemNoTime   = "it has no time"
+	problemMoment   = "nothing says whether its time is when it began or when it was over: --moment start, or --moment end"
 	problemDuration = "its duration cannot be read"
 	problemOrder    = "it is done before it was sent"
 	problemNumber   = "a number in it cannot be read"
@@ -55,15 +56,17 @@ const (
 
 // reading turns fields into rows by what one log's dialect and options say.
 type reading struct {
-	dialect  *dialect
-	binding  binding
-	moment   Moment
-	rounded  bool
-	longest  int64
-	clock    clock
-	outcomes [statusMax]rlbench.Outcome
-	instance int64
-	target   []byte
+	dialect *dialect
+	binding binding
+	moment  Moment
+	// momentGiven: somebody said which moment it is.
+	momentGiven bool
+	rounded     bool
+	longest     int64
+	clock       clock
+	outcomes    [statusMax]rlbench.Outcome
+	instance    int64
+	target      []byte
 	// port: the key is an address whose port is the connection's, not the client's.
 	port  bool
 	doubt Doubt
@@ -73,7 +76,7 @@ func newReading(d *dialect, b binding, o Options) *reading {
 	r := &reading{dialect: d, binding: b, moment: d.stamp, rounded: o.Rounded, longest: int64(o.Longest), instance: int64(o.Instance)}
 	r.clock.form = o.Form
 	if o.Moment != "" {
-		r.moment = o.Moment
+		r.moment, r.momentGiven = o.Moment, true
 	}
 	r.port = strings.EqualFold(b.field[slotKey], "downstream_remote_address")
 	if o.Target != "" {
@@ -316,6 +319,9 @@ func (r *reading) stamped(f *fields, to *row) string {
 	took, stated, ok := r.took(f)
 	if !ok {
 		return problemDuration
+	}
+	if stated && r.dialect.own && !r.momentGiven {
+		return problemMoment
 	}
 	switch r.moment {
 	case Decision:

@@ -43,6 +43,13 @@ func (r *run) shift(by, widen int64) {
 			}
 		}
 	}
+	for _, column := range []*[]int64{&r.ops.DecidedAt, &r.ops.ReleasedAt} {
+		for i, v := range *column {
+			if v != rlbench.None {
+				(*column)[i] = v + by
+			}
+		}
+	}
 	move(r.ops.Planned, by)
 	move(r.ops.Sent, by-widen)
 	move(r.ops.Done, by+widen)

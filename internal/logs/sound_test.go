@@ -58,7 +58,7 @@ func writings(t *testing.T, longest time.Duration) []writing {
 			idle := took / 3
 			return fmt.Sprintf("%d,%d,200,%d", r.start/milli, took-idle, idle)
 		}},
-		{"own", "time,status,duration_us", Options{}, milli + 2*micro, func(r truth) string {
+		{"own", "time,status,duration_us", Options{Moment: End}, milli + 2*micro, func(r truth) string {
 			return fmt.Sprintf("%s,200,%d", at(r.end, "2006-01-02T15:04:05.000Z"), (r.end-r.start)/micro)
 		}},
 		{"rounded", "time,status", Options{Rounded: true, Moment: Decision}, 2 * milli, func(r truth) string {
