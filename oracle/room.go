@@ -128,7 +128,8 @@ func newCharges(h *history, refusals bool) *charges {
 type level struct{ rise, fall []stair }
 
 func (c *charges) level() *level {
-	l := &level{rise: []stair{c.stays.early()}}
+	l := &level{rise: make([]stair, 1, 1+len(c.ends)), fall: make([]stair, 0, len(c.ends))}
+	l.rise[0] = c.stays.early()
 	l.rise[0].sum = c.unlisted
 	for i, ends := range c.ends {
 		l.rise = append(l.rise, ends.early())

@@ -53,7 +53,11 @@ func (b bucketRoom) suffices(h *history, c *charges) bool {
 // levels returns the most that may be in the bucket at moments that never fall, in
 // whole costs rounded up.
 func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
-	l, recent := c.level(), c.level()
+	l := c.level()
+	var recent *level
+	if b.uncredits {
+		recent = c.level()
+	}
 	drain := c.levelWalk(b.bucket, h.first()-b.late, l.fall)
 	begin := drain.begin
 	return func(t int64) int64 {
@@ -64,8 +68,10 @@ func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
 		until := t - b.late
 		drained, _, _ := drain.drained(until)
 		most := b.per*sent - b.count*(until-begin) + drained
-		if came := recent.between(until-1, t); b.uncredits && came > 0 {
-			most = max(most, b.per*came+b.count*b.late)
+		if recent != nil {
+			if came := recent.between(until-1, t); came > 0 {
+				most = max(most, b.per*came+b.count*b.late)
+			}
 		}
 		return ceilDiv(most, b.per)
 	}
@@ -73,8 +79,8 @@ func (b bucketRoom) levels(h *history, c *charges) func(int64) int64 {
 
 // emptiest is the least that must be in the bucket: what was done before t, less what
 // was sent before x, less what the time from x to t gave back, for the best x. It
-// only falls but where a charge is done, so both ends of the refusal's interval and
-// the dones in it are looked at. Charges that span [x, t] are missed: what it
+// only falls but where a charge is done, and is least just before: so the end of the
+// refusal's interval and the dones in it, from its beginning on, are looked at. Charges that span [x, t] are missed: what it
 // finds is there, but there may be more.
 func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
 	refused := &h.denied
@@ -83,22 +89,26 @@ func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
 		return
 	}
 	begin := h.first()
-	at := b.floors(c, begin)
-	for q, t := range refused.sent {
-		least[q] = -at(t)
-	}
-	at = b.floors(c, begin)
-	for _, q := range order(refused.done) {
-		least[q] = max(least[q], -at(refused.done[q]))
-	}
+	asked := func(q int) bool { return refused.cost[q]-least[q] > b.capacity() }
+	over := order(refused.done)
 	for i, ends := range c.ends {
-		at = b.floors(c, begin)
+		// One walk serves the ends of the refusals too: both rise.
+		at, next := b.floors(c, begin), 0
 		c.scratch = slices.Grow(c.scratch[:0], len(c.due[i]))
 		for _, op := range c.due[i] {
-			c.scratch = append(c.scratch, -at(ends.done[op]))
+			t := ends.done[op]
+			for ; i == 0 && next < len(over) && refused.done[over[next]] <= t; next++ {
+				least[over[next]] = -at(refused.done[over[next]])
+			}
+			c.scratch = append(c.scratch, -at(t))
 		}
-		moment := func(k int) int64 { return ends.done[c.due[i][k]] }
-		highestOf(least, moment, c.scratch, refused.sent, refused.done, func(q int) bool { return refused.cost[q]-least[q] > b.capacity() })
+		for ; i == 0 && next < len(over); next++ {
+			least[over[next]] = -at(refused.done[over[next]])
+		}
+		// A tick later, so that a done at the refusal's very beginning is looked at; one
+		// at its end was.
+		moment := func(k int) int64 { return ends.done[c.due[i][k]] + 1 }
+		highestOf(least, moment, c.scratch, refused.sent, refused.done, asked)
 	}
 	for q := range least {
 		least[q] = -least[q]
@@ -108,7 +118,7 @@ func (b bucketRoom) emptiest(h *history, c *charges, least []int64) {
 // floors returns the least that must be in the bucket, before anything decided at the
 // moment itself, at moments that never fall, in whole costs.
 func (b bucketRoom) floors(c *charges, begin int64) func(int64) int64 {
-	var gone, sents []stair
+	gone, sents := make([]stair, 0, len(c.ends)), make([]stair, 0, len(c.ends))
 	for i, ends := range c.ends {
 		gone = append(gone, ends.late(c.due[i]))
 		sents = append(sents, ends.early())

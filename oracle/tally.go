@@ -107,8 +107,8 @@ func (t *tally) keptBecause() string {
 	if t.explained == 0 {
 		return fmt.Sprintf("%s on %s, whatever the decision moments were: %s%s", certainly, allKeys(t.keys), most, scope)
 	}
-	return fmt.Sprintf("some choice of decision moments explains %s (%d %s); key %q was the fullest, with %s%s",
-		allKeys(t.keys), t.certain, certainly, t.fullest.key, most, scope)
+	return fmt.Sprintf("explained: some choice of decision moments keeps it on %s (%d %s), in doubt by %d; key %q was the fullest, with %s%s",
+		allKeys(t.keys), t.certain, certainly, t.most, t.fullest.key, most, scope)
 }
 
 func allKeys(n int) string {
