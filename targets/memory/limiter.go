@@ -81,22 +81,27 @@ func (l *limiter[A, R]) decide(key string, cost int64) rlbench.Answer {
 func (l *limiter[A, R]) charge(accounts []A, cost int64) rlbench.Answer {
 	now := l.clock()
 	answer := rlbench.Answer{Outcome: rlbench.Allowed, DecidedAt: now, Said: rlbench.SaidLimit | rlbench.SaidRemaining | rlbench.SaidDecidedAt}
+	var wait int64
 	never := false
 	for i, r := range l.rules {
-		left := r.left(&accounts[i], now)
-		if cost > left {
+		left, most := r.left(&accounts[i], now), r.most()
+		switch {
+		case cost <= left:
+		case cost <= most: // the last of the limits to have room decides how long
 			answer.Outcome = rlbench.Denied
+			wait = max(wait, r.wait(&accounts[i], now, cost))
+		default:
+			answer.Outcome, never = rlbench.Denied, true
 		}
-		never = never || cost > r.most()
 		if i == 0 || left < answer.Remaining {
-			answer.Limit, answer.Remaining = r.most(), left
+			answer.Limit, answer.Remaining = most, left
 		}
 	}
 	switch {
 	case answer.Outcome == rlbench.Allowed:
 		l.admit(accounts, now, cost, &answer)
 	case !never: // A cost that never fits is not told to come back.
-		answer.RetryAfter = l.wait(accounts, now, cost)
+		answer.RetryAfter = time.Duration(wait)
 		answer.Said |= rlbench.SaidRetryAfter
 	}
 	return answer
@@ -112,17 +117,6 @@ func (l *limiter[A, R]) admit(accounts []A, now, cost int64, answer *rlbench.Ans
 	for i, r := range l.rules {
 		r.charge(&accounts[i], now, cost)
 	}
-}
-
-// wait is until the last of the limits has room.
-func (l *limiter[A, R]) wait(accounts []A, now, cost int64) time.Duration {
-	var longest int64
-	for i, r := range l.rules {
-		if cost > r.left(&accounts[i], now) {
-			longest = max(longest, r.wait(&accounts[i], now, cost))
-		}
-	}
-	return time.Duration(longest)
 }
 
 // ReadClock returns the clock that decisions go by.

@@ -33,6 +33,11 @@ const (
 // ends is part of the state, and a key's expiry only frees memory. A clock that
 // is set back stands still for a key until it has passed the moment of its last
 // charge again: that refuses, and never admits too much.
+//
+// By the client's clock a request may arrive after one that was stamped later. If
+// that one was charged, this one is decided at its moment as well. If it was
+// refused, which writes nothing, its refusal is right in the order of moments too,
+// but what it says is left may not have known of this one.
 func luaDesigns() []targets.Design {
 	all := []targets.Design{
 		luaDesign(targets.Design{Algorithm: rlbench.FixedWindow, Accept: acceptWindows,

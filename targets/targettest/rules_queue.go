@@ -42,20 +42,25 @@ func (t *trial) crowd(instances int, requests []rlbench.Request) ([]asked, error
 	return all, errors.Join(failed...)
 }
 
-// queued has crowds ask until one was large enough for the queue to be full and
-// for somebody to wait. Each must be answered as the definition says.
-func (t *trial) queued(instances int, crowd func(key string) []rlbench.Request) error {
+// queued has crowds ask, one after the other, until one was large enough for the
+// queue to be full and for somebody to wait. Each must be answered as the
+// definition says.
+func (t *trial) queued(instances int, crowds func(key string) [][]rlbench.Request) error {
 	for range attempts {
-		all, err := t.crowd(instances, crowd(t.freshKey()))
-		if err != nil {
-			return err
+		var all []asked
+		for _, requests := range crowds(t.freshKey()) {
+			answered, err := t.crowd(instances, requests)
+			if err != nil {
+				return err
+			}
+			all = append(all, answered...)
 		}
 		if err := t.replay(all); err != nil {
 			return err
 		}
 		refused, waited := false, false
 		for _, q := range all {
-			refused = refused || q.answer.Outcome == denied
+			refused = refused || q.answer.Outcome == denied && q.cost <= queueCapacity
 			waited = waited || q.answer.Outcome == allowed && q.answer.ReleasedAt > q.answer.DecidedAt
 		}
 		if refused && waited {
@@ -65,10 +70,15 @@ func (t *trial) queued(instances int, crowd func(key string) []rlbench.Request) 
 	return fmt.Errorf("%w: %d times nobody waited, or nobody was refused", errSlow, attempts)
 }
 
-func alike(key string, n int) []rlbench.Request {
+// oneCrowd asks for the key as often.
+func oneCrowd(key string) [][]rlbench.Request {
+	return [][]rlbench.Request{alike(key, queueCrowd, 1)}
+}
+
+func alike(key string, n int, cost int64) []rlbench.Request {
 	requests := make([]rlbench.Request, n)
 	for i := range requests {
-		requests[i] = rlbench.Request{Key: key, Cost: 1}
+		requests[i] = rlbench.Request{Key: key, Cost: cost}
 	}
 	return requests
 }
@@ -82,7 +92,7 @@ func queueExact(t *trial) error {
 		key := t.freshKey()
 		var before []asked
 		for range 3 {
-			all, err := t.crowd(togetherInstances, alike(key, queueCrowd))
+			all, err := t.crowd(togetherInstances, alike(key, queueCrowd, 1))
 			if err != nil {
 				return err
 			}
@@ -91,7 +101,7 @@ func queueExact(t *trial) error {
 				return err
 			}
 		}
-		if err := t.queued(togetherInstances, func(key string) []rlbench.Request { return alike(key, queueCrowd) }); err != nil {
+		if err := t.queued(togetherInstances, oneCrowd); err != nil {
 			return err
 		}
 	}
@@ -102,12 +112,14 @@ func queueCosts(t *trial) error {
 	if err := t.openQueue(1, queueCapacity); err != nil {
 		return err
 	}
-	return t.queued(1, func(key string) []rlbench.Request {
-		var crowd []rlbench.Request
-		for _, cost := range []int64{queueCapacity + 1, 1 << 62, 1, 2, 3, queueCapacity, 1, 2} {
-			crowd = append(crowd, rlbench.Request{Key: key, Cost: cost})
+	// A limiter that goes by its clients' clocks may refuse before it lets in what
+	// was stamped earlier: of unlike costs the order of both would show, so those of
+	// one crowd are alike, or never fit.
+	return t.queued(1, func(key string) [][]rlbench.Request {
+		never := append(alike(key, 2, queueCapacity+1), alike(key, 2, 1<<62)...)
+		return [][]rlbench.Request{
+			never, alike(key, 4, 2), never, alike(key, 3, 3), alike(key, 2, queueCapacity), alike(key, queueCrowd, 1), never,
 		}
-		return crowd
 	})
 }
 
@@ -115,12 +127,12 @@ func queueKeysApart(t *trial) error {
 	if err := t.openQueue(1, 2); err != nil {
 		return err
 	}
-	return t.queued(1, func(key string) []rlbench.Request {
+	return t.queued(1, func(key string) [][]rlbench.Request {
 		var crowd []rlbench.Request
 		for _, ending := range oddEndings {
-			crowd = append(crowd, alike(key+ending, 3)...)
+			crowd = append(crowd, alike(key+ending, 3, 1)...)
 		}
-		return crowd
+		return [][]rlbench.Request{crowd}
 	})
 }
 
@@ -201,7 +213,7 @@ func queueScriptsForgotten(t *trial) error {
 		if err := t.ForgetScripts(t.ctx); err != nil {
 			return err
 		}
-		if err := t.queued(2, func(key string) []rlbench.Request { return alike(key, queueCrowd) }); err != nil {
+		if err := t.queued(2, oneCrowd); err != nil {
 			return err
 		}
 	}
