@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -77,7 +78,7 @@ func (s *firstSearch) choose(n *firstNode) {
 func (s *firstSearch) boundedOpenings(n *firstNode, useless, due int64) {
 	u := s.u
 	from, _ := slices.BinarySearchFunc(u.bounded, later(n.end, -u.longestBounded),
-		func(at int32, t int64) int { return compare(u.openers[at].sent, t) })
+		func(at int32, t int64) int { return cmp.Compare(u.openers[at].sent, t) })
 	for at := from; at < len(u.bounded) && u.openers[u.bounded[at]].sent <= due; at++ {
 		s.budget--
 		if _, spent := slices.BinarySearch(n.used, int32(at)); !spent {

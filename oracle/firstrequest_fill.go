@@ -1,6 +1,9 @@
 package oracle
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // firstFill is what can join the window that a choice opens.
 type firstFill struct {
@@ -79,10 +82,10 @@ func (s *firstSearch) room(c firstChoice) int64 {
 }
 
 func (s *firstSearch) dueFirst(x, y int32) int {
-	if by := compare(s.u.done[x], s.u.done[y]); by != 0 {
+	if by := cmp.Compare(s.u.done[x], s.u.done[y]); by != 0 {
 		return by
 	}
-	return compare(int64(x), int64(y))
+	return cmp.Compare(int64(x), int64(y))
 }
 
 // joinsFirst orders the ops that can wait by who joins a window first: for equal
@@ -91,9 +94,9 @@ func (s *firstSearch) joinsFirst(x, y int32) int {
 	by := 0
 	switch s.prefer {
 	case dearestFirst:
-		by = compare(s.u.weight[y], s.u.weight[x])
+		by = cmp.Compare(s.u.weight[y], s.u.weight[x])
 	case sentFirst:
-		by = compare(s.u.sent[x], s.u.sent[y])
+		by = cmp.Compare(s.u.sent[x], s.u.sent[y])
 	}
 	if by != 0 {
 		return by

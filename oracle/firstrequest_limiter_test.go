@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -61,7 +62,7 @@ func newSimulation(seed uint64, ops int, costs int64) *simulation {
 			s.events = append(s.events, serverEvent{first, op, false}, serverEvent{second, op, true})
 		}
 	}
-	slices.SortFunc(s.events, func(x, y serverEvent) int { return compare(x.at, y.at) })
+	slices.SortFunc(s.events, func(x, y serverEvent) int { return cmp.Compare(x.at, y.at) })
 	return s
 }
 

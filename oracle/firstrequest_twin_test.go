@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -165,7 +166,7 @@ func historyOf(ops []twinOp) (*history, []int64) {
 	for i := range ops {
 		sorted[i], ids[i] = i, int64(i)
 	}
-	slices.SortStableFunc(sorted, func(x, y int) int { return compare(ops[x].sent, ops[y].sent) })
+	slices.SortStableFunc(sorted, func(x, y int) int { return cmp.Compare(ops[x].sent, ops[y].sent) })
 	for _, i := range sorted {
 		o := ops[i]
 		c := map[byte]*columns{'A': &h.allowed, 'U': &h.unknown, 'D': &h.denied}[o.kind]

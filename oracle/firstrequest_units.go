@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -98,7 +99,7 @@ func (u *unitOps) addOpener(sent, done, cost int64, row uint32, charged bool) {
 
 // sortOpeners puts the openers in order and deals them to their classes.
 func (u *unitOps) sortOpeners() {
-	slices.SortStableFunc(u.openers, func(x, y opener) int { return compare(x.sent, y.sent) })
+	slices.SortStableFunc(u.openers, func(x, y opener) int { return cmp.Compare(x.sent, y.sent) })
 	class := map[int64]int{}
 	for at, o := range u.openers {
 		if o.done != endless {

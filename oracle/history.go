@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rlbench/rlbench"
@@ -109,18 +110,8 @@ func sortTies(sent []int64, rows []uint32, id []int64) {
 			b++
 		}
 		if b-a > 1 {
-			slices.SortStableFunc(rows[a:b], func(x, y uint32) int { return compare(id[x], id[y]) })
+			slices.SortStableFunc(rows[a:b], func(x, y uint32) int { return cmp.Compare(id[x], id[y]) })
 		}
 		a = b
 	}
-}
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ func TestOrderIsAStableSort(t *testing.T) {
 			for i := range values {
 				values[i], want[i] = s.draw(i), uint32(i)
 			}
-			slices.SortStableFunc(want, func(x, y uint32) int { return compare(values[x], values[y]) })
+			slices.SortStableFunc(want, func(x, y uint32) int { return cmp.Compare(values[x], values[y]) })
 			if got := order(values); !slices.Equal(got, want) {
 				t.Errorf("%s, %d values: order is not that of a stable sort", s.why, n)
 			}

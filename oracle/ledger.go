@@ -61,11 +61,16 @@ func (l *ledger) addKeys(part *rlbench.Ops) {
 }
 
 func (l *ledger) number(name string) uint32 {
-	at, known := l.keys[name]
+	return intern(l.keys, &l.ops.Keys, name)
+}
+
+// intern returns the number of the text, a new one when it has none.
+func intern(numbers map[string]uint32, texts *[]string, text string) uint32 {
+	at, known := numbers[text]
 	if !known {
-		at = uint32(len(l.ops.Keys))
-		l.keys[name] = at
-		l.ops.Keys = append(l.ops.Keys, name)
+		at = uint32(len(*texts))
+		numbers[text] = at
+		*texts = append(*texts, text)
 	}
 	return at
 }
@@ -149,13 +154,7 @@ func (l *ledger) keepErrors() {
 }
 
 func (l *ledger) errorNumber(text string) uint32 {
-	at, known := l.errors[text]
-	if !known {
-		at = uint32(len(l.ops.Errors))
-		l.errors[text] = at
-		l.ops.Errors = append(l.ops.Errors, text)
-	}
-	return at
+	return intern(l.errors, &l.ops.Errors, text)
 }
 
 // keepKeys drops the names that are not named any more.

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -190,21 +191,11 @@ func slowestFirst(limits []rlbench.Limit) []rlbench.Limit {
 		xh, xl := mul(x.Count, int64(y.Per))
 		yh, yl := mul(y.Count, int64(x.Per))
 		if xh != yh {
-			return compareWords(xh, yh)
+			return cmp.Compare(xh, yh)
 		}
-		return compareWords(xl, yl)
+		return cmp.Compare(xl, yl)
 	})
 	return sorted
-}
-
-func compareWords(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // wholeParam reads a parameter that is a whole number of at least least; absent where

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -57,7 +58,7 @@ func sortBuckets(by []uint32, values []int64, end []uint32) {
 			insert(bucket, values)
 			continue
 		}
-		slices.SortStableFunc(bucket, func(x, y uint32) int { return compare(values[x], values[y]) })
+		slices.SortStableFunc(bucket, func(x, y uint32) int { return cmp.Compare(values[x], values[y]) })
 	}
 }
 

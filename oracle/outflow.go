@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -105,9 +106,9 @@ func (o *outflow) key(h *history) {
 	o.pairs += len(all) - 1
 	slices.SortFunc(all, func(x, y release) int {
 		if x.at != y.at {
-			return compare(x.at, y.at)
+			return cmp.Compare(x.at, y.at)
 		}
-		return compare(o.run.Ops.ID[x.row], o.run.Ops.ID[y.row])
+		return cmp.Compare(o.run.Ops.ID[x.row], o.run.Ops.ID[y.row])
 	})
 	if why := o.beyond(all); why != "" {
 		o.why = fmt.Sprintf("key %q: %s", h.key, why)

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -398,9 +399,9 @@ func (o *ownModel) quick(ops []asked) bool {
 	for _, at := range moments {
 		by := func(x, y asked) int {
 			if at(x) != at(y) {
-				return compare(at(x), at(y))
+				return cmp.Compare(at(x), at(y))
 			}
-			return compare(x.id, y.id)
+			return cmp.Compare(x.id, y.id)
 		}
 		if !slices.IsSortedFunc(ops, by) {
 			slices.SortFunc(ops, by)

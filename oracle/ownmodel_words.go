@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -74,9 +75,9 @@ func (o *ownModel) witness(op asked, all []asked) []uint32 {
 func sortBySent(ops *rlbench.Ops, rows []uint32) {
 	slices.SortFunc(rows, func(a, b uint32) int {
 		if ops.Sent[a] != ops.Sent[b] {
-			return compare(int64(ops.Sent[a]), int64(ops.Sent[b]))
+			return cmp.Compare(int64(ops.Sent[a]), int64(ops.Sent[b]))
 		}
-		return compare(ops.ID[a], ops.ID[b])
+		return cmp.Compare(ops.ID[a], ops.ID[b])
 	})
 }
 

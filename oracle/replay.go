@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -63,7 +64,7 @@ type replay struct {
 func newReplay(all []asked, charges bool) *replay {
 	r := &replay{charges: charges}
 	slices.SortFunc(all, func(x, y asked) int {
-		for _, c := range []int{compare(x.from, y.from), compare(x.to, y.to), compare(x.id, y.id)} {
+		for _, c := range []int{cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.id, y.id)} {
 			if c != 0 {
 				return c
 			}
@@ -218,9 +219,9 @@ func (r *replay) prune(l *layer, ops []asked) {
 	}
 	slices.SortStableFunc(l.spots, func(x, y *spot) int {
 		if due[x] != due[y] {
-			return compare(due[y], due[x])
+			return cmp.Compare(due[y], due[x])
 		}
-		return compare(x.now, y.now)
+		return cmp.Compare(x.now, y.now)
 	})
 	l.spots = l.spots[:setsKept]
 	l.byName = map[string]*spot{}

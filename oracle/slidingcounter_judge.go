@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -153,7 +154,7 @@ func (c slidingCounter) testifyLast(ops *columns, b counterBreach, r *ruling) {
 		}
 		return ops.cost[i] - mulDiv(ops.cost[i], c.since(b.to), c.length)
 	}
-	slices.SortStableFunc(inside, func(x, y int) int { return compare(counts(y), counts(x)) })
+	slices.SortStableFunc(inside, func(x, y int) int { return cmp.Compare(counts(y), counts(x)) })
 	// One at least lies in the window itself: the estimate is made when it is let through.
 	first := slices.IndexFunc(inside, func(i int) bool { return ops.sent[i] >= b.edge })
 	needed := inside[first]

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -106,15 +107,15 @@ func (s *counterSearch) staysFirst(x, y uint32) int {
 	by := 0
 	switch s.prefer {
 	case dearestFirst:
-		by = compare(s.ops.cost[y], s.ops.cost[x])
+		by = cmp.Compare(s.ops.cost[y], s.ops.cost[x])
 	case sentFirst:
-		by = compare(int64(x), int64(y))
+		by = cmp.Compare(int64(x), int64(y))
 	}
 	if by == 0 {
-		by = compare(s.ops.done[x], s.ops.done[y])
+		by = cmp.Compare(s.ops.done[x], s.ops.done[y])
 	}
 	if by == 0 {
-		by = compare(int64(x), int64(y))
+		by = cmp.Compare(int64(x), int64(y))
 	}
 	return by
 }
@@ -161,7 +162,7 @@ func (s *counterSearch) open(n counterNode) counterNode {
 // fits reports whether the ops that must be decided in a window keep the limit at
 // their Done.
 func (s *counterSearch) fits(must []uint32, before int64) bool {
-	slices.SortFunc(must, func(x, y uint32) int { return compare(s.ops.done[x], s.ops.done[y]) })
+	slices.SortFunc(must, func(x, y uint32) int { return cmp.Compare(s.ops.done[x], s.ops.done[y]) })
 	own := int64(0)
 	for at, i := range must {
 		own += s.ops.cost[i]

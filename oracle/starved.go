@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -212,9 +213,9 @@ func (s *starved) convict(h *history, c *charges, q int, spare int64) ruling {
 	slices.SortFunc(r.witness, func(a, b uint32) int {
 		ops := &s.run.Ops
 		if ops.Sent[a] != ops.Sent[b] {
-			return compare(int64(ops.Sent[a]), int64(ops.Sent[b]))
+			return cmp.Compare(int64(ops.Sent[a]), int64(ops.Sent[b]))
 		}
-		return compare(ops.ID[a], ops.ID[b])
+		return cmp.Compare(ops.ID[a], ops.ID[b])
 	})
 	r.witness = slices.Compact(r.witness)
 	return r

@@ -120,10 +120,7 @@ func (t *try) describe(s *session) {
 }
 
 // notOpened is the error of a target that its server did not let be opened.
-type notOpened struct {
-	target string
-	err    error
-}
+type notOpened struct{ err error }
 
 func (n *notOpened) Error() string { return n.err.Error() }
 func (n *notOpened) Unwrap() error { return n.err }
@@ -137,7 +134,7 @@ func (t *try) notOpened(ctx context.Context, err error) error {
 	if t.design.Needs == targets.NoServer {
 		return err
 	}
-	return &notOpened{target: t.use.As, err: err}
+	return &notOpened{err: err}
 }
 
 // lost notes that the server was not there at the given instant.
